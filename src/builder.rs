@@ -56,20 +56,20 @@ impl Check {
         }
     }
 
-    /// Adds an argument to all calls, before those of a probe.
+    /// Adds an argument to all calls; the arguments of a probe follow it.
     pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
         self.command.push(argument.into());
         self
     }
 
-    /// Adds arguments to all calls, before those of a probe.
+    /// Adds arguments to all calls; the arguments of a probe follow them.
     pub fn args(mut self, arguments: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         self.command.extend(arguments.into_iter().map(Into::into));
         self
     }
 
-    /// Adds a probe as `"[EXIT:]ARGS"`: the expected exit code and a colon, if it is not 0, then the arguments, split
-    /// as in a shell; `"list"`, `"show 'two words'"`, `"77:whoami"`.
+    /// Adds a probe, which is a call of the command, as `"[EXIT:]ARGS"`. `ARGS` are the arguments, split as in a shell:
+    /// `"list"`, `"show 'two words'"`. `EXIT` is the expected exit code, if it is not 0: `"77:whoami"`.
     pub fn probe(mut self, probe: impl Into<String>) -> Self {
         self.probes.push(probe.into());
         self
@@ -82,7 +82,7 @@ impl Check {
         self
     }
 
-    /// Makes only the checks of this principle (repeatable).
+    /// Makes only the checks of this principle of the agent-native CLI standard, such as 2 (repeatable).
     pub fn principle(mut self, principle: u8) -> Self {
         self.selection.principles.push(principle);
         self
@@ -119,14 +119,14 @@ impl Check {
         self
     }
 
-    /// Declares the exit codes of the command; its help or README has to document all of them. By default 0, 1, 2, 77
-    /// and 78 are allowed, and those that its probes expect have to be documented.
+    /// Declares the exit codes of the command; its help or README has to document all of them. Without this
+    /// declaration, 0, 1, 2, 77 and 78 are allowed, and the codes that the probes expect have to be documented.
     pub fn exit_codes(mut self, codes: impl IntoIterator<Item = i32>) -> Self {
         self.options.exit_codes = Some(codes.into_iter().collect());
         self
     }
 
-    /// Sets the time limit of a run; the default is that of the configuration, or else 10 seconds.
+    /// Sets the time limit of each run. The default is the limit in the configuration, or else 10 seconds.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options.timeout = Some(timeout);
         self
@@ -138,19 +138,21 @@ impl Check {
         self
     }
 
-    /// Makes plain runs only; a check that needs others is unverified.
+    /// Makes only plain runs, without special conditions such as a terminal or a closed pipe. A check that needs other
+    /// runs is unverified.
     pub fn fast(mut self, fast: bool) -> Self {
         self.options.fast = fast;
         self
     }
 
-    /// Also fails if a MUST is unverified, that is, if the runs gave no evidence for it.
+    /// Also fails if a MUST requirement is unverified, that is, if the runs gave no evidence for it.
     pub fn strict(mut self, strict: bool) -> Self {
         self.strict = strict;
         self
     }
 
-    /// Also fails on warnings: unmet requirements of this level. Only [`Level::Should`] has warnings.
+    /// Also fails if a requirement of this level is unmet, which is otherwise only a warning. Levels other than
+    /// [`Level::Should`] are an error, since only unmet SHOULD requirements are warnings.
     pub fn deny(mut self, level: Level) -> Self {
         self.deny.push(level);
         self
@@ -163,7 +165,7 @@ impl Check {
         self
     }
 
-    /// Lists all verdicts, and every place of each problem, in the message of a failure.
+    /// Lists all verdicts, and every place of each problem, in the panic message of [`assert`](Self::assert).
     pub fn verbose(mut self, verbose: bool) -> Self {
         self.verbose = verbose;
         self
@@ -232,7 +234,7 @@ impl Check {
         Ok(Session::new(TargetSelector::command(&self.command), options))
     }
 
-    /// Formats the report as text, followed by the error.
+    /// Formats the report as text, followed by the reason why the check failed.
     fn failure_text(&self, judged: Judged, unmet: &Error) -> String {
         let folder = std::env::current_dir().ok();
         let judged = [judged];

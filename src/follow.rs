@@ -30,7 +30,7 @@ pub fn stop_signal() -> Result<OwnedFd> {
 pub struct Follow<F> {
     /// The file or pipe to read.
     pub source: File,
-    /// Readable when reading should stop; see [`stop_signal`].
+    /// File descriptor that becomes readable when reading should stop; see [`stop_signal`].
     pub stop: OwnedFd,
     /// Called before each wait; returns false to stop reading.
     pub before_waiting: F,
@@ -67,7 +67,8 @@ enum WakeReason {
 }
 
 impl<F> Follow<F> {
-    /// Waits at most `nanoseconds` for the signal and, if `source`, for the source.
+    /// Waits for the stop signal and, if `source`, for data from the file or pipe. Waits at most `nanoseconds`; `None`
+    /// is no limit.
     fn wait(&self, source: bool, nanoseconds: Option<i64>) -> io::Result<WakeReason> {
         let events = if source { PollFlags::IN } else { PollFlags::empty() };
         let mut both = [PollFd::new(&self.stop, PollFlags::IN), PollFd::new(&self.source, events)];

@@ -1,23 +1,25 @@
-//! Compares the problems of a check with a baseline: which are fixed, and the next baseline.
+//! Compares the problems that a check found with a baseline, which is a file of accepted problems. Computes which
+//! entries are fixed, and the baseline to write next.
 
 use agentnative_judge::{Baseline, CheckCoverage, Fault, Resolution};
 
-/// Maximum number of entries that a note names.
+/// Maximum number of baseline entries that a note of the report lists; more are counted.
 const MAX_NAMED: usize = 5;
 
-/// The result of comparing a baseline with the problems of a check.
+/// The result of comparing the problems that a check found with a baseline of accepted problems.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BaselineComparison {
-    /// The next baseline: the problems that were found, and the entries that could not be decided.
+    /// The baseline to write next: all problems that were found, and the old entries that this check could not decide.
     pub next: Baseline,
-    /// The entries whose problem is fixed; for equal lines of code, with the number of fixed ones.
+    /// The entries whose problem no longer occurs. If a file had several equal lines with the problem, the count is the
+    /// number of fixed lines.
     pub fixed: Baseline,
-    /// The entries that are kept because their probe was not run, though their check was made.
+    /// The entries that stay in the baseline because their check was made, but without a run of their probe.
     pub not_run: Vec<Fault>,
 }
 
 impl BaselineComparison {
-    /// Compares the problems of a check with the `known` ones.
+    /// Compares the problems that a check found (`seen`) with the accepted problems (`known`).
     pub fn new(seen: &CheckCoverage, known: &Baseline) -> Self {
         let mut compared = Self { next: seen.faults.clone(), ..Self::default() };
         for (fault, count) in known.iter() {
@@ -34,7 +36,8 @@ impl BaselineComparison {
         compared
     }
 
-    /// Returns the notes of the report: what is fixed, and what to do about it unless the baseline is `written` now.
+    /// Returns notes for the report: on fixed entries, and on entries whose probe was not run. If `written`, the new
+    /// baseline omits the fixed entries; otherwise, the note recommends `--write-baseline`.
     pub fn notes(&self, written: bool) -> Vec<String> {
         let mut notes = Vec::new();
         let fixed: Vec<&Fault> = self.fixed.iter().map(|(fault, _)| fault).collect();
@@ -57,7 +60,7 @@ impl BaselineComparison {
     }
 }
 
-/// Returns the count of entries with the verb and the pronoun that match it; `None` for 0.
+/// Returns a number of entries with the matching verb and pronoun: `2 entries`, `are`, `them`; `None` for 0.
 fn words(count: usize) -> Option<(String, &'static str, &'static str)> {
     match count {
         0 => None,
@@ -66,7 +69,7 @@ fn words(count: usize) -> Option<(String, &'static str, &'static str)> {
     }
 }
 
-/// Lists the first problems, and the number of the others.
+/// Joins the names of the first problems with commas, followed by the number of the others: `and 3 more`.
 fn list(faults: &[&Fault]) -> String {
     let mut names: Vec<String> = Vec::new();
     for fault in faults {

@@ -1,5 +1,5 @@
-//! The file of a baseline: JSON with one entry per line, sorted, so that a pull request shows added and fixed
-//! problems. The same problems always give the same bytes.
+//! The file format of baselines (accepted problems): JSON with one entry per line, sorted, so that a pull request shows
+//! added and fixed problems. The same problems always give the same bytes.
 
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use agentnative_core::files::{self, MAX_DATA_BYTES};
@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-/// Version of the file format.
+/// Version of the file format of baselines.
 const VERSION: u32 = 1;
 
 const WRITE_HINT: &str = "`agentnative check --write-baseline FILE` writes a baseline";
@@ -34,12 +34,12 @@ pub struct BaselineFile {
 struct Entry {
     /// Name of the target.
     target: String,
-    /// ID of the check that reports it.
+    /// ID of the check that reports the problem.
     check: CheckId,
-    /// Name of the probe that shows it, for a problem in runs.
+    /// Name of the probe whose runs show the problem; absent for a problem in a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     probe: Option<String>,
-    /// Format of these runs.
+    /// Format of the runs that show the problem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     format: Option<OutputFormat>,
     /// The file with the problem, relative to the project.
@@ -47,7 +47,7 @@ struct Entry {
     file: Option<String>,
     /// Kind of problem: a word that `agentnative explain ID` lists.
     kind: String,
-    /// The line of code, with single spaces.
+    /// The line of code with the problem, with single spaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     text: Option<String>,
     /// Number of equal lines in the file with this problem.
@@ -63,17 +63,17 @@ fn is_once(count: &NonZeroUsize) -> bool {
     *count == once()
 }
 
-/// The version alone: a file of another version may have other keys.
+/// The key `version` alone. It is read first, since a file of another version may have other keys.
 #[derive(Deserialize)]
 struct VersionOnly {
     version: u32,
 }
 
 impl BaselineFile {
-    /// Reads the file at `path`.
+    /// Reads the baseline file at `path`.
     ///
     /// # Errors
-    /// The errors of [`Error::data_file`]; a configuration error with line and column if it is not a baseline.
+    /// The errors of [`Error::data_file`]; a configuration error with line and column if the content is not a baseline.
     pub fn read(path: &Path) -> Result<Self> {
         let bytes = files::read(path, MAX_DATA_BYTES).map_err(|error| {
             let error = Error::data_file(path, &error);
@@ -128,17 +128,18 @@ impl From<&Baseline> for BaselineFile {
     }
 }
 
-/// Formats JSON with each member of the document and each entry on its own line, and a space after other commas.
+/// Formats a baseline as JSON: each member of the document and each entry is on its own line, and a space follows all
+/// other commas.
 #[derive(Default)]
 struct LinePerEntry {
     /// Number of open objects and arrays.
     depth: usize,
-    /// True if the array of entries is not empty.
+    /// Whether an entry was written: only then does the closing `]` start on a new line.
     has_entries: bool,
 }
 
 impl LinePerEntry {
-    /// Depth up to which values start on new lines.
+    /// Maximum nesting depth at which values start on a new line: 1 for members of the document, 2 for entries.
     const MAX_LINE_DEPTH: usize = 2;
 
     fn begin_value<W: ?Sized + Write>(&self, writer: &mut W, first: bool) -> io::Result<()> {

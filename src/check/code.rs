@@ -11,8 +11,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use strict_json::sanitize;
 
-/// Adds facts about the code (if `source`) and about the project (if `project`) to the recording. Paths in the
-/// configuration are relative to `root`.
+/// Adds facts to the recording: about the code of the target if `source`, about the files of its project if `project`.
+/// Paths in the configuration are relative to `root`.
 pub(super) fn read(
     code: &CodeBase,
     root: Option<&Path>,
@@ -49,7 +49,8 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Returns the build time of the program in this command line, if its file is in the source tree.
+/// Returns when the program of a command line was built and when its code changed last. `words` is the command line.
+/// `None` if no word is a file in the repository.
 #[cfg(feature = "source")]
 fn build_info(code: &CodeBase, root: Option<&Path>, words: &[String]) -> Option<BuildTimes> {
     let folder = &code.project.folder;
@@ -63,18 +64,18 @@ fn build_info(code: &CodeBase, root: Option<&Path>, words: &[String]) -> Option<
     )
 }
 
-/// Returns nothing: this build cannot read code.
+/// Returns `None`, since the crate was compiled without the feature `source`.
 #[cfg(not(feature = "source"))]
 fn build_info(_: &CodeBase, _: Option<&Path>, _: &[String]) -> Option<BuildTimes> {
     None
 }
 
-/// Formats a folder as the prefix of the paths in it.
+/// Formats a folder with a trailing `/`.
 fn display(folder: &Path) -> String {
     format!("{}/", sanitize::lossless(folder.as_os_str().as_bytes()))
 }
 
-/// Scans the code of a package.
+/// Returns the facts that the source checks need about the code in the folder `package`.
 #[cfg(feature = "source")]
 fn scan(package: &Path) -> Result<Option<CodeFacts>> {
     use agentnative_core::catalogue;
@@ -82,7 +83,7 @@ fn scan(package: &Path) -> Result<Option<CodeFacts>> {
     scan_within(BUDGET, package.to_owned(), Rules::new(catalogue::checks())).map(Some)
 }
 
-/// Returns nothing: this build cannot read code.
+/// Returns `None`, since the crate was compiled without the feature `source`.
 #[cfg(not(feature = "source"))]
 fn scan(_: &Path) -> Result<Option<CodeFacts>> {
     Ok(None)

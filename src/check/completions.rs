@@ -11,11 +11,12 @@ use std::io::Read as _;
 use std::time::Duration;
 use strict_json::sanitize;
 
-/// Maximum length of a script, in bytes.
+/// Maximum length of a completion script that is checked, in bytes.
 const MAX_LENGTH: u64 = 4 << 20;
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Returns why bash rejects the script printed for it; `None` if bash accepts it, or without a script or bash.
+/// Runs `bash -n` on the bash completion script that the target printed, and returns the first line of the error
+/// message. `None` if bash accepts the script, or if there is no script or no bash.
 pub(super) fn syntax_error(
     recording: &Recording,
     target: &Target,

@@ -1,10 +1,11 @@
-//! The note of a report on the confinement of its runs.
+//! Creates the note of a report on runs that were confined less strongly than requested.
 
 use agentnative_core::config::Isolation;
 use agentnative_core::probe::Recording;
 use agentnative_core::run::Confinement;
 
-/// Returns what the weakest confinement of a run leaves open, if the configuration requested a stronger one.
+/// Describes what the runs could still access, if one of them was confined less strongly than the configuration
+/// requested; else `None`. `namespaces_error` is the reason why the system has no namespaces.
 pub(super) fn note(
     recording: &Recording,
     requested: Isolation,

@@ -8,12 +8,13 @@ use agentnative_core::probe::{Probe, Recording};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Contracts by the name that the probes use.
+/// Loaded contracts. The key is the name by which probes refer to a contract: a bundled name or an absolute path.
 #[derive(Default)]
 pub(super) struct LoadedContracts(BTreeMap<String, Contract>);
 
 impl LoadedContracts {
-    /// Loads the contracts of a recording: bundled ones, and those that it contains. Reads no file.
+    /// Loads the contracts that the probes of a recording name: bundled ones, and those whose files the recording
+    /// contains. Reads no file.
     pub fn of(recording: &Recording) -> Result<Self> {
         let mut loaded = Self::default();
         for name in recording.probes.iter().flat_map(|probe| probe.call.contract.names()) {
@@ -27,7 +28,7 @@ impl LoadedContracts {
         Ok(loaded)
     }
 
-    /// Returns the files of the contracts that these probes name, by that name.
+    /// Returns the files of the contracts that these probes name. The keys are the names of the contracts.
     pub(super) fn files(&self, probes: &[Probe]) -> BTreeMap<String, ContractFiles> {
         let names = probes.iter().flat_map(|probe| probe.call.contract.names());
         names.filter_map(|name| Some((name.clone(), self.0.get(name)?.files()?))).collect()
@@ -37,8 +38,8 @@ impl LoadedContracts {
         &self.0
     }
 
-    /// Loads `contracts` and makes their names, which are relative to `root`, absolute. A contract that is named for
-    /// both formats is kept for its own format only.
+    /// Loads the contracts that a probe names, and makes their paths, which are relative to `root`, absolute. If both
+    /// formats name the same contract, it stays only for the format that it describes.
     pub(super) fn bind(&mut self, contracts: &mut Contracts, root: &Path) -> Result<()> {
         for name in [&mut contracts.json, &mut contracts.jsonl].into_iter().flatten() {
             if let Some(path) = contract_path(root, name) {
@@ -55,8 +56,8 @@ impl LoadedContracts {
         Ok(())
     }
 
-    /// Replaces the contracts and formats of all probes with one contract and its format. Returns the name that the
-    /// probes use for the contract, and the contract.
+    /// Makes all probes use a single contract, and only the output format that it describes. Returns the name that the
+    /// probes now use for the contract, and the contract.
     pub(super) fn bind_all(
         &mut self,
         name: &str,

@@ -1,4 +1,5 @@
-//! The inputs of `contract diff`: reads the outputs that a contract, lock, recording, sample or command describes.
+//! Reads the two inputs of `contract diff`: each is a contract, lock, recording, sample or command that describes
+//! outputs.
 
 use super::lock::{infer_lock, lock_checks, not_requested};
 use super::progress::Observer;
@@ -19,20 +20,20 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// First bytes of a recording.
+/// The first bytes of every recording file.
 const RECORDING_PREFIX: &[u8] = b"{\"recording\":";
 
-/// The old or the new side of a comparison.
+/// One input of `contract diff`: the old or the new version of some outputs.
 #[derive(Debug, Clone)]
 pub struct DiffInput {
-    /// The name or command line of the side.
+    /// The name as the user gave it: a path, a bundled contract or a command line.
     pub name: String,
     source: InputSource,
 }
 
 #[derive(Debug, Clone)]
 enum InputSource {
-    /// A contract, or a schema file.
+    /// A contract; a schema file also counts as one.
     Contract(Arc<Contract>),
     /// A file of sample documents or records.
     Sample(PathBuf),
@@ -45,37 +46,38 @@ struct TargetOutputs {
     specs: Vec<OutputSpec>,
     /// The lock of the target, read or inferred from runs.
     lock: Lock,
-    /// The probes of the runs; empty for a lock that was read.
+    /// The probes whose runs the lock was inferred from; empty if the lock was read from files.
     probes: Vec<Probe>,
 }
 
-/// The result of comparing two inputs.
+/// The result of comparing the two inputs of `contract diff`.
 #[derive(Debug, Clone, Default)]
 pub struct Comparison {
     /// The changes, by descending severity.
     pub changes: Vec<Change>,
-    /// Number of outputs of the old side.
+    /// Number of outputs that the old input describes.
     pub outputs: usize,
-    /// What was compared of a sample, if one side is a sample and the other a schema or contract.
+    /// The sample, if a sample was compared with a schema or contract; else `None`.
     pub sample: Option<ComparedSample>,
 }
 
-/// The part of a sample that was compared.
+/// A sample that was compared with a schema or contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ComparedSample {
-    /// Side of the sample.
+    /// Whether the sample is the old or the new side.
     pub side: SampleSide,
     /// Whether the records are the events of a stream.
     #[serde(skip)]
     pub is_stream: bool,
-    /// Number of documents or records.
+    /// Number of documents or records in the sample.
     pub records: u64,
     /// Number of documents or records that the schema rejects.
     pub rejected: u64,
 }
 
-/// Compares an old and a new side. A sample is validated against a schema or contract; against anything else, its
-/// schema is inferred. Between two sides inferred from runs, an empty list or a null is no change.
+/// Compares an old with a new input. A sample is validated against a schema or contract; for any other comparison, the
+/// schema of the sample is inferred. If both inputs have a lock, and the new runs printed an empty list or a null where
+/// the old runs printed more, this is no change: the new runs gave no evidence.
 ///
 /// # Errors
 /// The errors of [`compare_sample`].
@@ -103,7 +105,7 @@ fn diff_outputs(old: &DiffInput, new: &DiffInput) -> Result<Comparison> {
     Ok(Comparison { changes, outputs, sample: None })
 }
 
-/// Returns whether a name has the form `NAME@VERSION` of a known contract, and no file has this name.
+/// Returns whether `name` is `NAME@VERSION`, where `NAME` is a bundled contract or a folder, and no file has this name.
 fn is_versioned(name: &str) -> bool {
     let (contract, version) = split_version(name);
     let is_contract = || bundled_names().any(|known| known == contract) || Path::new(contract).is_dir();
@@ -111,7 +113,7 @@ fn is_versioned(name: &str) -> bool {
 }
 
 impl DiffInput {
-    /// Reads the side with this name: a schema file, a bundled contract, a contract folder, a version of a contract
+    /// Reads an input by its name: a schema file, a bundled contract, a contract folder, a version of a contract
     /// (`NAME@VERSION`), a lock folder, a recording, or a file of samples.
     ///
     /// # Errors
@@ -141,8 +143,8 @@ impl DiffInput {
         Ok(Self { name: name.to_owned(), source })
     }
 
-    /// Infers the outputs of a command from runs of its probes. The configuration is the one in the options, else the
-    /// nearest in this folder or above, else the nearest to the command.
+    /// Runs the probes of a command and infers its outputs from these runs. Uses the configuration in `options`; else
+    /// the nearest one in the current folder or above; else the nearest one in the folder of the command or above.
     ///
     /// # Errors
     /// A usage error if the command cannot be split into words; the errors of [`Session::run`]; an interruption after
@@ -167,7 +169,7 @@ impl DiffInput {
         Self::of_runs(command, &output.recording)
     }
 
-    /// Infers the outputs of the declared probes of a recording.
+    /// Infers the outputs of a target from the runs of its declared probes in a recording.
     fn of_runs(name: &str, recording: &Recording) -> Result<Self> {
         let lock = infer_lock(recording)?;
         if lock.promises.is_empty() {
@@ -183,7 +185,8 @@ impl DiffInput {
         Self { name: name.to_owned(), source }
     }
 
-    /// Returns the outputs of the side; those of a sample are inferred from it.
+    /// Returns the specifications of the outputs that this input describes. The specification of a sample is inferred
+    /// from its records.
     fn outputs(&self) -> Result<Vec<OutputSpec>> {
         Ok(match &self.source {
             InputSource::Contract(contract) => vec![OutputSpec::from_contract(contract)],

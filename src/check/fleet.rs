@@ -1,4 +1,4 @@
-//! Finds the targets of `check --all` and selects those of one partition.
+//! Finds the targets of `check --all`, and selects those of one part (`--partition 2/5`).
 
 use super::load_config;
 use super::session::{ConfigSource, Session, SessionOptions};
@@ -21,7 +21,7 @@ const MAX_PARTS: u32 = 10_000;
 /// Names of folders that are not searched for configurations.
 const SKIPPED_FOLDERS: [&str; 2] = ["node_modules", "target"];
 
-/// A part of the targets: `2/5` is the second of five.
+/// The value of `--partition`: which part of the targets is checked. `2/5` is the second of five parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Partition {
     /// Number of this part, from 1.
@@ -44,30 +44,30 @@ impl FromStr for Partition {
     }
 }
 
-/// The targets of several configurations.
+/// The targets of `check --all`, from any number of configuration files.
 #[derive(Debug, Clone)]
 pub struct Fleet {
-    /// The targets, sorted by name.
+    /// The targets, sorted by configuration file, then by name.
     pub targets: Vec<FleetTarget>,
 }
 
-/// One target of a fleet.
+/// One target of `check --all`.
 #[derive(Debug, Clone)]
 pub struct FleetTarget {
-    /// The configuration file.
+    /// Path of the configuration file.
     pub path: PathBuf,
-    /// Name of the target, if the file has several.
+    /// Name of the target in the configuration file; `None` if the file declares only one target or is invalid.
     pub bin: Option<String>,
-    /// The configuration as read when the targets were found, even if runs change its file later; or why it is
+    /// The configuration, read when the targets were found; later changes of the file are ignored. `Err` if it is
     /// invalid.
     pub config: Result<Arc<Config>>,
 }
 
 impl Fleet {
-    /// Finds the targets of these configuration files, and of all that are in these folders or below. Hidden folders,
-    /// `node_modules` and `target` are skipped.
+    /// Finds the targets of configuration files. For a folder in `paths`, uses all configurations in it and below;
+    /// hidden folders, `node_modules` and `target` are skipped.
     ///
-    /// An invalid configuration is one target; its check returns the error.
+    /// An invalid configuration counts as one target, whose check returns the error.
     ///
     /// # Errors
     /// A configuration error if a folder contains no configuration or cannot be read.
@@ -107,8 +107,8 @@ impl Fleet {
         Ok(Self { targets })
     }
 
-    /// Returns the targets of one part. The part of a target depends on its name alone: the path as it was given, and
-    /// the name of the target in that file.
+    /// Returns the targets that belong to one part. The part of a target depends only on the path of its configuration
+    /// file, as the user gave it, and on the name of the target in that file.
     pub fn part(&self, partition: Partition) -> Vec<&FleetTarget> {
         let is_in_part = |target: &&FleetTarget| {
             xxh3_64(target.to_string().as_bytes()) % u64::from(partition.parts)
@@ -117,7 +117,8 @@ impl Fleet {
         self.targets.iter().filter(is_in_part).collect()
     }
 
-    /// Returns a digest of all that the parts of one fleet have in common, and the number of this part.
+    /// Describes one part of the targets for its report. The digest covers all that the parts of the same check have in
+    /// common: version, number of parts, options, checks, targets and configurations.
     pub fn info(&self, checks: &[&Check], options: &SessionOptions, partition: Partition) -> FleetInfo {
         let mut text = format!("{VERSION}\n{}\n{}\n{}\n", partition.parts, options.fast, options.no_runs);
         text.extend(options.overrides().iter().map(|option| format!("{option}\n")));
@@ -137,7 +138,8 @@ impl Fleet {
 }
 
 impl FleetTarget {
-    /// Creates the session that checks this target; all other settings come from `options`.
+    /// Creates the session that checks this target with the given configuration; all other settings come from
+    /// `options`.
     pub fn session(&self, config: &Arc<Config>, options: &SessionOptions) -> Session {
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new(".")).to_owned();
@@ -146,12 +148,12 @@ impl FleetTarget {
         Session::new(TargetSelector::Path(folder), options)
     }
 
-    /// Returns the target info that is known before the program is found.
+    /// Returns the description of the target for a report if its program was not searched for: only the name.
     pub fn info(&self) -> TargetInfo {
         TargetInfo { name: self.name(), command: Vec::new(), project: None }
     }
 
-    /// Returns the display name: the name in the configuration, else the folder of that file.
+    /// Returns the name for reports: the name in the configuration file, else the folder of that file.
     pub fn name(&self) -> String {
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(&self.path);
@@ -159,7 +161,8 @@ impl FleetTarget {
     }
 }
 
-/// Formats the unique name: the path of the file, and the name of the target in it.
+/// Formats a name that is unique in the fleet: `tools/agentnative.toml#mycli`, the path of the configuration file and,
+/// if the file declares several targets, the name of the target.
 impl fmt::Display for FleetTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.path.display())?;

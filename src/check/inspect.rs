@@ -22,15 +22,15 @@ const TOTAL_TIMEOUT: Duration = Duration::from_secs(30);
 pub struct InspectedTarget {
     /// The target that was found.
     pub target: Target,
-    /// The commands of the target.
+    /// The commands that the help pages list, with their subcommands.
     pub commands: CommandTree,
     /// The exit codes that its root help page documents, with their meaning.
     pub exit_codes: BTreeMap<i32, String>,
 }
 
 impl Session {
-    /// Finds the target and reads its help, and that of its subcommands if the help shows how to request it. Calls
-    /// `on_page` with the number of pages requested so far.
+    /// Finds the target and reads its help page, and the help pages of its subcommands if the first page shows how to
+    /// request them. Calls `on_page` with the number of pages read so far.
     ///
     /// # Errors
     /// The errors of [`Finder::find`](agentnative_core::targets::Finder::find) and
@@ -61,17 +61,17 @@ impl Session {
     }
 }
 
-/// Makes help calls in the same way as `check`.
+/// Makes help calls of a target, configured like the runs of `check`.
 struct HelpRunner<'t> {
     target: &'t Target,
     environment: RunEnvironment,
     profile: TargetProfile,
-    /// The help call of the target itself.
+    /// The help call `mycli --help`, from which the help calls of subcommands are derived.
     help: Probe,
 }
 
 impl HelpRunner<'_> {
-    /// Returns the help page of the target itself.
+    /// Calls the target with `--help` and returns the page that it prints.
     fn root_page(&self, runner: &mut Runner) -> Result<Vec<u8>> {
         let root = self.specs(&[vec!["--help".to_owned()]]);
         let seen = run_all(runner, root, &mut |_| {})?.pop();
@@ -86,8 +86,8 @@ impl HelpRunner<'_> {
         }
     }
 
-    /// Returns the commands that this page and the pages of these commands list. Calls `on_page` with the number of
-    /// pages so far.
+    /// Returns the commands that the root help page `page` lists, and the subcommands that their help pages list. Makes
+    /// at most `jobs` help calls in parallel. Calls `on_page` with the number of pages read so far.
     fn commands(
         &self,
         page: &[u8],
@@ -124,7 +124,7 @@ impl HelpRunner<'_> {
         failure.map_or(Ok(commands), Err)
     }
 
-    /// Returns the specifications of runs with these arguments.
+    /// Returns the specification of a run for each call; a call is its list of arguments.
     fn specs(&self, calls: &[Vec<String>]) -> Vec<RunSpec> {
         let probe = |args: &Vec<String>| Probe {
             id: ProbeId::Explored { explored: args.clone() },
@@ -137,7 +137,7 @@ impl HelpRunner<'_> {
     }
 }
 
-/// Makes these runs; fails after a signal.
+/// Makes runs and returns their observations; fails if a signal arrives.
 fn run_all(
     runner: &mut Runner,
     specs: Vec<RunSpec>,
@@ -156,7 +156,8 @@ fn help_page(seen: &Observation) -> Option<Vec<u8>> {
     (seen.end == RunEnd::Exited(0) && !page.trim_ascii().is_empty()).then_some(page)
 }
 
-/// Returns the documented exit codes with their meaning: the rest of the line that begins with the code.
+/// Returns the exit codes that a help page documents, each with its meaning: the rest of the line that begins with the
+/// code.
 fn exit_codes(text: &str) -> BTreeMap<i32, String> {
     let lines: Vec<&str> = text.lines().collect();
     let meaning = |code: u8, from: usize| {

@@ -1,4 +1,4 @@
-//! Judges a recording: runs the checks within their budgets and builds the report.
+//! Judges a recording: makes the checks, each within a budget of time and memory, and builds the report.
 
 use super::contracts::LoadedContracts;
 use super::phases::planned;
@@ -38,8 +38,8 @@ impl Judged {
         self.recording.as_ref().map(Recording::toolkit).unwrap_or_default()
     }
 
-    /// Returns the total duration of the runs that a check needs. Runs are shared between checks and made in
-    /// parallel. `None` if the check needed no runs or they are not known.
+    /// Returns the total duration of the runs that a check needs. Runs are shared between checks and made in parallel.
+    /// `None` if the check needed no runs or the report has no recording.
     pub fn duration(&self, check: CheckId) -> Option<Duration> {
         self.runs(check).iter().map(|(_, seen)| seen.duration).reduce(|sum, one| sum + one)
     }
@@ -58,8 +58,8 @@ impl Judged {
 }
 
 impl SessionOutput {
-    /// Judges the recording. Adds a note on the `skipped` checks, and the levels that `deny` adds to the
-    /// configuration.
+    /// Judges the recording with `checks`. The report gets a note that lists the `skipped` checks. Warnings of the
+    /// levels in `deny` count as failures, in addition to those that the configuration denies.
     ///
     /// # Errors
     /// The errors of [`judge`].
@@ -78,8 +78,9 @@ pub fn judge(recording: &Recording, checks: &[&Check]) -> Result<Report> {
     Ok(judge_against_baseline(recording, checks, &Baseline::default(), &Scans::default())?.0)
 }
 
-/// Judges a recording and accepts the problems of a baseline. Also returns all problems that were found. `scans`
-/// caches what was read from this recording before.
+/// Judges a recording; problems that `baseline` contains are accepted and do not fail a check. Returns the report, and
+/// the coverage: all problems that were found, and what the checks could decide. `scans` caches intermediate results
+/// for this recording.
 pub fn judge_against_baseline(
     recording: &Recording,
     checks: &[&Check],
@@ -104,7 +105,7 @@ pub fn judge_against_baseline(
     Ok((report, verdicts.coverage))
 }
 
-/// Returns the runs that could decide the checks that are still undecided.
+/// Returns further runs that could decide the behavioral checks that are still undecided.
 pub fn deciding_runs(recording: &Recording, checks: &[&Check], scans: &Scans) -> Result<Vec<RunKey>> {
     let of_runs = checks.iter().copied().filter(|check| check.layer == Layer::Behavioral);
     let judgements = judgements(recording, &of_runs.collect::<Vec<_>>(), scans, judge_requesting)?;
@@ -112,7 +113,7 @@ pub fn deciding_runs(recording: &Recording, checks: &[&Check], scans: &Scans) ->
     Ok(wanted.into_iter().cloned().collect())
 }
 
-/// Returns those of these runs that were not made and may give new evidence.
+/// Keeps only those runs in `keys` that were not made yet and may give new evidence.
 pub(super) fn worthwhile_runs(recording: &Recording, mut keys: Vec<RunKey>) -> Vec<RunKey> {
     let no_contracts = LoadedContracts::default();
     let context = context(recording, &no_contracts);
@@ -122,11 +123,11 @@ pub(super) fn worthwhile_runs(recording: &Recording, mut keys: Vec<RunKey>) -> V
     keys
 }
 
-/// Number of exhausted budgets after which the remaining checks are not judged.
+/// Number of checks that may exhaust their budget; after that, the remaining checks are not judged.
 const MAX_EXHAUSTED: usize = 3;
 
-/// Judges each check. The cost of judging depends on the target, so each check has a budget; a check that exhausts it
-/// is unverified.
+/// Applies `judge` to each check. The output of the target determines the cost of a check, so each check has a budget;
+/// a check that exhausts its budget is unverified.
 fn judgements(
     recording: &Recording,
     checks: &[&Check],
@@ -164,7 +165,8 @@ fn judgements(
     Ok(judgements)
 }
 
-/// Sends the judgement of each check from index `from` on, up to the first that has exhausted its budget before.
+/// Judges the checks `ids[from..]` and sends each judgement. Stops before the first check that was given up because it
+/// exhausted its budget.
 fn judge_each(
     recording: &Recording,
     ids: &[CheckId],
@@ -185,7 +187,7 @@ fn judge_each(
     Ok(())
 }
 
-/// Creates the context of the checks from a recording.
+/// Creates the context that the checks read, from a recording and its loaded contracts.
 pub(super) fn context<'a>(recording: &'a Recording, contracts: &'a LoadedContracts) -> CheckContext<'a> {
     let contracts = contracts.by_name();
     let mut context =

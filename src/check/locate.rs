@@ -11,13 +11,14 @@ use agentnative_core::targets::{CodeBase, Finder, Target, TargetSelector};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The parts of a target that were requested and found.
+/// The configuration, program and code of a target, as far as they were requested and found.
 pub(super) struct Located {
     /// The configuration of the target, if there is one.
     pub config: Option<Config>,
-    /// The program; also searched for if there is no code.
+    /// The program of the target, or why it was not found; `None` if it was not requested. Without code, it is always
+    /// requested.
     pub target: Option<Result<Target>>,
-    /// The code; `None` if a program was named.
+    /// The code of the target; `None` if it was not requested, or if the user named a program instead of a project.
     pub code: Option<CodeBase>,
 }
 
@@ -30,7 +31,7 @@ impl Session {
         self.find_config(&self.finder(&current_folder()?))
     }
 
-    /// Creates a finder that starts in the working directory.
+    /// Creates a finder that searches for the target from the folder `cwd`.
     fn finder<'f>(&'f self, cwd: &'f Path) -> Finder<'f> {
         Finder {
             cwd,
@@ -57,7 +58,8 @@ impl Session {
         Ok(())
     }
 
-    /// Returns whether the target is built before these checks.
+    /// Returns whether the target has to be built before these checks: they need its program, runs are allowed, and it
+    /// was not built yet.
     pub(super) fn needs_build(&self, checks: &[&Check]) -> bool {
         needs_program(checks) && !self.options.no_runs && !self.options.built
     }
@@ -88,8 +90,8 @@ impl Session {
         }
     }
 
-    /// Finds the program, the code, or both. If there is a `builder` and the configuration has a `build` command, the
-    /// target is built first.
+    /// Finds the configuration of the target, its program if `program`, and its code if `code`. With a `builder`, first
+    /// executes the `build` command of the configuration, if there is one.
     pub(super) fn locate(&self, builder: Option<&mut Runner>, program: bool, code: bool) -> Result<Located> {
         let cwd = current_folder()?;
         let finder = self.finder(&cwd);
@@ -114,7 +116,7 @@ pub(super) fn needs_program(checks: &[&Check]) -> bool {
     checks.iter().any(needs)
 }
 
-/// Reads a configuration file and checks it against the catalogue and the bundled contracts.
+/// Reads a configuration file; checks and bundled contracts that it names must exist.
 pub fn load_config(path: &Path) -> Result<Config> {
     with_known(|known| Config::load(path, known))
 }
@@ -129,7 +131,7 @@ fn with_known<T>(read: impl FnOnce(&ValidationContext) -> T) -> T {
     })
 }
 
-/// Returns the only target that the selector matches.
+/// Returns the target that the selector matches; a configuration error if it matches several.
 fn find_single(finder: &Finder<'_>, selector: &TargetSelector, config: Option<&Config>) -> Result<Target> {
     let mut targets = finder.find(selector, config)?;
     match (targets.pop(), targets.is_empty()) {

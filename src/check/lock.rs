@@ -1,4 +1,5 @@
-//! Infers the lock of a target from the runs of its declared probes, and compares, writes or updates the stored lock.
+//! Infers the lock of a target from the runs of its declared probes, and compares it with the stored lock or writes it.
+//! A lock is the shape of the target's outputs at one time.
 
 use super::contracts::LoadedContracts;
 use super::judging::context;
@@ -19,7 +20,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Whether a lock is written, compared or updated.
+/// What `contract lock` does: write, compare or update a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockMode {
     /// Write a new lock; there must be none.
@@ -35,7 +36,7 @@ pub enum LockMode {
 pub struct Locked {
     /// Name of the target.
     pub target: String,
-    /// The folder of its lock.
+    /// The folder that contains the lock.
     pub folder: String,
     /// The version that the target prints.
     pub version: Option<String>,
@@ -49,19 +50,19 @@ pub struct Locked {
     pub changes: Vec<Change>,
 }
 
-/// Returns the checks whose runs a lock is inferred from.
+/// Returns the checks that a session has to select, so that its runs suffice to infer a lock.
 pub fn lock_checks() -> Vec<&'static Check> {
     vec![CheckId::P2ContractLocked.check()]
 }
 
-/// Infers the lock from the runs of the declared probes of a recording.
+/// Infers a lock from the runs of the declared probes in a recording.
 pub(super) fn infer_lock(recording: &Recording) -> Result<Lock> {
     let contracts = LoadedContracts::of(recording)?;
     Ok(agentnative_judge::learn(&context(recording, &contracts), &recording.target.name))
 }
 
-/// Returns the outputs in `others` that these probes were not called for, since their formats are unknown. Their
-/// absence does not mean that they were removed.
+/// Returns those outputs in `others` that `probes` were not run for, because it is not known how to select their
+/// format. They are returned as unknown outputs, so that a comparison does not report them as removed.
 pub(super) fn not_requested(probes: &[Probe], others: &[OutputSpec]) -> Vec<OutputSpec> {
     let unknown = |other: &OutputSpec| {
         let (name, format) = (other.probe.as_ref()?, other.format.filter(|format| format.is_json())?);
@@ -76,7 +77,8 @@ pub(super) fn not_requested(probes: &[Probe], others: &[OutputSpec]) -> Vec<Outp
     others.iter().filter_map(unknown).collect()
 }
 
-/// Returns why an output cannot be locked, if so.
+/// Returns the reason if an output cannot be locked: it is unknown, or it is text although JSON was requested. Else
+/// `None`.
 fn why_not_lockable(output: &OutputSpec) -> Option<String> {
     let format = output.format.filter(|format| format.is_json());
     let is_prose = output.framing.is_none() && output.stdout() == Some(Payload::Any);
@@ -87,7 +89,8 @@ fn why_not_lockable(output: &OutputSpec) -> Option<String> {
     output.unknown.clone().or_else(|| format.filter(|_| is_prose).map(message))
 }
 
-/// Writes the lock of a session of [`lock_checks`], or compares it with the stored lock of the target.
+/// Infers the lock from the runs of a session with [`lock_checks`], then writes it or compares it with the stored lock,
+/// as `mode` specifies.
 ///
 /// # Errors
 /// A configuration error if there is no configuration, or no lock to compare with; nothing run if no probe is
@@ -165,7 +168,7 @@ fn write(lock: &Lock, root: &Path, folder: &Path) -> Result<()> {
         .try_for_each(|path| fs::remove_file(path).map_err(|error| write_error(path, &error)))
 }
 
-/// Creates a folder if it is missing. Rejects a symbolic link, which a run may have made.
+/// Creates a folder if it is missing. Rejects a symbolic link, since a run may have created it to redirect the files.
 fn create_folder(folder: &Path) -> Result<()> {
     match fs::create_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {

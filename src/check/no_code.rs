@@ -5,7 +5,8 @@ use agentnative_core::probe::Recording;
 use agentnative_core::targets::CodeBase;
 use std::path::Path;
 
-/// Adds a note that nothing was read; checks of files and code are unverified.
+/// Reads nothing, since the crate was compiled without the feature `project`, and adds a note on that to the recording.
+/// Checks of files and code are then unverified.
 pub(super) fn read(
     _: &CodeBase,
     _: Option<&Path>,

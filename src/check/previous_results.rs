@@ -1,7 +1,7 @@
 //! The verdicts of the previous check of a target: one small file per target in the cache folder of the user.
 //!
-//! It only reduces the number of checks to make. A damaged file counts as missing, and a file that cannot be written
-//! is missing the next time.
+//! The verdicts only reduce the number of checks to make. A damaged file counts as missing, and a file that cannot be
+//! written is missing the next time.
 
 use super::Session;
 use crate::report::Report;
@@ -28,7 +28,7 @@ pub struct PreviousResults {
     stored: Option<StoredResults>,
 }
 
-/// Identifies a target: the absolute paths of what the user named.
+/// Identifies a target by what the user named: configuration, program and target name, with absolute paths.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct TargetKey {
     config: Option<String>,
@@ -45,7 +45,7 @@ struct StoredResults {
 }
 
 impl PreviousResults {
-    /// Reads the results of the target of this session, with the configuration at `config`.
+    /// Reads the previous results of the target of this session. `config` is the path of its configuration file.
     pub fn of(session: &Session, config: Option<&Path>) -> Self {
         let key = TargetKey::of(session, config);
         let name = serde_json::to_vec(&key).map_or(0, |bytes| xxh3_64(&bytes));
@@ -94,7 +94,8 @@ impl TargetKey {
     }
 }
 
-/// Returns the user's cache folder according to the XDG Base Directory Specification. A missing home is not created.
+/// Returns the user's cache folder according to the XDG Base Directory Specification. `None` if the home folder is
+/// missing; it is not created.
 fn cache_folder() -> Option<PathBuf> {
     let named = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     named.or_else(|| Some(env::home_dir().filter(|home| home.is_absolute() && home.is_dir())?.join(".cache")))
@@ -105,7 +106,7 @@ fn read(file: &Path, key: &TargetKey) -> Option<StoredResults> {
     (stored.version == VERSION && stored.key == *key).then_some(stored)
 }
 
-/// Writes the file atomically: a concurrent reader gets the old or the new content.
+/// Writes the file atomically: a concurrent reader gets the old or the new content. `None` if writing fails.
 fn write(file: &Path, stored: &StoredResults) -> Option<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(file.parent()?).ok()?;
     AtomicFile::replace(file).ok()?.write(&serde_json::to_vec(stored).ok()?).ok()

@@ -21,16 +21,17 @@ use std::time::Duration;
 pub(super) struct ChosenContract {
     /// Name of the contract, with `@VERSION` if a version was selected.
     pub name: String,
-    /// Folder that the name is relative to.
+    /// Folder that `name` is relative to, if it is a path.
     pub root: PathBuf,
-    /// True if the configuration does not name it.
+    /// Whether the contract does not come from the configuration, so that its settings still have to be applied to the
+    /// target.
     pub is_new: bool,
     /// Note of the report on the selection.
     pub note: Option<String>,
 }
 
 impl Session {
-    /// Returns the contract of the whole target; `None` for the default rules.
+    /// Returns the contract that applies to all output of the target; `None` for the default rules.
     ///
     /// # Errors
     /// A configuration error if no contract matches `auto`; the errors of loading a contract.
@@ -73,8 +74,8 @@ impl Session {
         chosen(version.map_or(name.clone(), |version| format!("{name}@{version}")), note)
     }
 
-    /// Returns the bundled contract of a known program, if its name and the output of its `--version` match. Also
-    /// applies the time limit and the variables of that contract to the target.
+    /// Returns the bundled contract of a known program, if the file name of the target and its `--version` output
+    /// match. Also applies the time limit and the environment variables of that contract to the target.
     fn contract_of_program(
         &self,
         target: &mut Target,
@@ -106,13 +107,15 @@ impl Session {
     }
 }
 
-/// Returns whether this `--version` output is that of the program of the contract.
+/// Returns whether `printed`, the output of `--version`, contains the text by which the contract identifies its
+/// program. True if the contract has no such text.
 fn is_output_of_program(contract: &Contract, printed: &str) -> bool {
     let expected = contract.program().and_then(|program| program.prints.as_ref());
     expected.is_none_or(|text| printed.contains(text))
 }
 
-/// Returns the version of the contract to use, unless it is the contract's default, and a note for the report.
+/// Returns the version of the contract that matches `printed`, the output of `--version`, and a note for the report.
+/// The version is `None` if the contract's default version applies.
 fn version_for(contract: &Contract, printed: &str) -> (Option<String>, Option<String>) {
     let Some(choice) = contract.version_for(printed) else {
         let note = "`--version` prints no version number: the newest version of the contract applies";
@@ -133,7 +136,7 @@ fn version_for(contract: &Contract, printed: &str) -> (Option<String>, Option<St
     (name, note.or(applies))
 }
 
-/// Returns the output of `--version`.
+/// Calls the target with `--version` and returns its output; empty if the call cannot be made.
 fn printed_version(target: &Target, config: Option<&Config>, runner: &mut Runner) -> Result<String> {
     let environment = Services::of(target, config)?.surroundings(target, runner)?;
     let profile = TargetProfile::from_config(&target.config);

@@ -22,18 +22,19 @@ pub enum Progress<'a> {
         probe: &'a str,
         /// The observation of the run.
         observation: &'a Observation,
-        /// Number of runs that have ended, with this one.
+        /// Number of runs that have ended, including this one.
         nth: usize,
         /// Number of runs that are planned.
         runs: usize,
     },
 }
 
-/// Receives the events; an error ends the session.
+/// A callback that receives the events of a session. If it returns an error, the session ends with that error.
 pub type Observer<'o> = dyn FnMut(Progress<'_>) -> Result<()> + 'o;
 
 impl Progress<'_> {
-    /// Returns the line of the event in the stream of a session with these checks.
+    /// Converts the event to a line of `check --output jsonl`. `checks` are the selected checks, which the `start` line
+    /// lists.
     pub fn event(&self, checks: &[&Check]) -> ReportEvent {
         match self {
             Self::Started { recording, runs } => ReportEvent::Start(StartEvent {
@@ -50,7 +51,7 @@ impl Progress<'_> {
     }
 }
 
-/// Calls `observer` with the events of the session that made this recording.
+/// Calls `observer` with the same events as the session that made this recording.
 pub fn replay(recording: &Recording, observer: &mut Observer<'_>) -> Result<()> {
     let runs = recording.observations.len();
     observer(Progress::Started { recording, runs })?;
@@ -61,7 +62,7 @@ pub fn replay(recording: &Recording, observer: &mut Observer<'_>) -> Result<()> 
     })
 }
 
-/// Returns the event of a run of the probe with this name.
+/// Describes a run as a `run` line of the report; `probe` is the name of its probe.
 pub fn run_event(probe: &str, run: &Observation) -> RunEvent {
     let (ended, exit, signal) = match run.end {
         RunEnd::Exited(code) => (Ended::Exited, Some(code), None),

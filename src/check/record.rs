@@ -31,7 +31,7 @@ struct Prepared {
     profile: TargetProfile,
 }
 
-/// Reports the events of a session to its observer, each once.
+/// Reports the events of a session to its observer, each event once.
 struct EventReporter<'o, 'f> {
     observer: &'o mut Observer<'f>,
     is_started: bool,
@@ -39,12 +39,12 @@ struct EventReporter<'o, 'f> {
     reported: BTreeSet<RunKey>,
     /// Number of runs that are planned so far.
     total: usize,
-    /// The first error of the observer.
+    /// The first error that the observer returned.
     error: Option<Error>,
 }
 
 impl Session {
-    /// Makes the runs that these checks need. Returns the recording, and the signal that stopped it.
+    /// Makes the runs that these checks need. Returns the recording, and the signal that stopped the runs, if any.
     pub(super) fn record(
         &self,
         checks: &[&Check],
@@ -132,7 +132,8 @@ impl<'o, 'f> EventReporter<'o, 'f> {
         Self { observer, is_started: false, reported: BTreeSet::new(), total: 0, error: None }
     }
 
-    /// Reports the start, unless it was reported before.
+    /// Reports the start of the session to the observer, unless it was reported before. `total` is the number of
+    /// planned runs.
     fn start(&mut self, recording: &Recording, total: usize) -> Result<()> {
         self.total = total;
         if std::mem::replace(&mut self.is_started, true) {
@@ -141,7 +142,7 @@ impl<'o, 'f> EventReporter<'o, 'f> {
         (self.observer)(Progress::Started { recording, runs: total })
     }
 
-    /// Reports the end of a run, unless it was reported before.
+    /// Reports the end of a run to the observer, unless it was reported before. Stores an error of the observer.
     fn end(&mut self, probes: &[Probe], observation: &Observation) {
         if !self.reported.insert(observation.key.clone()) {
             return;
@@ -154,14 +155,14 @@ impl<'o, 'f> EventReporter<'o, 'f> {
         self.error = self.error.take().or(result.err());
     }
 
-    /// Returns the first error of the observer.
+    /// Fails with the first error that the observer returned, if any.
     fn take_error(&mut self) -> Result<()> {
         self.error.take().map_or(Ok(()), Err)
     }
 }
 
-/// Makes the runs that find out how to call the target. The first one, the help call, is reported before the others
-/// are made.
+/// Makes the runs from which [`Discovery`] finds out how to call the target. The first run, the help call, is reported
+/// before the others are made.
 fn discover(
     discovery: &Discovery<'_>,
     recording: &Recording,
@@ -231,7 +232,7 @@ fn make_missing_runs(
     Ok(())
 }
 
-/// Ends the services, and adds the results that concern all runs.
+/// Ends the services, and adds to the recording what concerns all runs: interruption, confinement, lock and waivers.
 fn finish_recording(
     recording: &mut Recording,
     checks: &[&Check],
@@ -255,7 +256,7 @@ fn finish_recording(
     Ok(())
 }
 
-/// Reads the lock of a target next to its configuration, if there is one.
+/// Reads the stored lock of the target `target`, in the folder `root` of its configuration; `None` if there is none.
 fn read_lock(root: &Path, target: &str) -> Result<Option<Lock>> {
     let folder = lock_path(root, target);
     if Lock::exists_in(&folder) { Lock::read(&folder).map(Some) } else { Ok(None) }

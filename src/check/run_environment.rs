@@ -15,10 +15,10 @@ use strict_json::sanitize;
 
 /// Time limit for a service to become ready.
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
-/// Number of last lines of a program that an error shows.
+/// Maximum number of output lines of a failed program that an error shows: the last ones.
 const MAX_LINES: usize = 10;
 
-/// The services of a target, each with its port.
+/// The services of a target, which are programs that run beside the probes, each with its port.
 pub(super) struct Services<'a> {
     root: &'a Path,
     all: Vec<(&'a ServiceConfig, u16)>,
@@ -37,7 +37,8 @@ impl<'a> Services<'a> {
         !self.all.is_empty()
     }
 
-    /// Creates the run environment, and stores the files of its home.
+    /// Creates the run environment with the ports and variables of the services. Stores the files that the
+    /// configuration declares for the home folder.
     pub fn surroundings(&self, target: &Target, runner: &mut Runner) -> Result<RunEnvironment> {
         let env = self.all.iter().flat_map(|(service, port)| {
             service.env.iter().map(|(name, value)| (name.clone(), place_port(value, *port)))
@@ -55,8 +56,8 @@ impl<'a> Services<'a> {
         })
     }
 
-    /// Starts the services one after the other, each when the one before it is ready. Returns the signal that stopped
-    /// this, if any.
+    /// Starts the services one after the other, each when the previous one is ready. Returns the signal that
+    /// interrupted the start, if any.
     ///
     /// # Errors
     /// A configuration error if a service cannot be started or does not become ready.
@@ -74,7 +75,7 @@ impl<'a> Services<'a> {
     /// Ends all services.
     ///
     /// # Errors
-    /// A configuration error if a service had ended before: some runs were then made without it.
+    /// A configuration error if a service ended by itself before: some runs were then made without it.
     pub fn end(&self, runner: &mut Runner) -> Result<()> {
         if self.all.is_empty() {
             return Ok(());
@@ -104,7 +105,7 @@ impl<'a> Services<'a> {
     }
 }
 
-/// Stores the workspace folders of these probes as templates.
+/// Stores the workspace folder of each probe as a template, of which each run gets a copy.
 pub(super) fn store_workspaces(
     environment: &mut RunEnvironment,
     probes: &[Probe],
@@ -122,13 +123,15 @@ pub(super) fn store_workspaces(
     Ok(())
 }
 
-/// Finds a program of the configuration in `root`: relative to it if it has a `/`, else on PATH.
+/// Returns the path of a program that the configuration names: relative to `root` if `word` contains a `/`, else on
+/// `PATH`.
 pub(super) fn program(word: &str, root: &Path) -> Result<PathBuf> {
     let word: OsString = if word.contains('/') { root.join(word).into_os_string() } else { word.into() };
     run::find_program(&word)
 }
 
-/// Stores the template of the home, if the configuration has files for it.
+/// Stores the files that the configuration declares for the home folder as a template, with `port` in place of the port
+/// placeholder. Returns the path of the template; `None` if no files are declared.
 fn store_home(target: &Target, port: Option<u16>, runner: &mut Runner) -> Result<Option<OsString>> {
     let files = &target.config.home;
     if files.is_empty() {
@@ -144,7 +147,7 @@ fn store_home(target: &Target, port: Option<u16>, runner: &mut Runner) -> Result
     runner.store_template(Template::Files(files)).map(Some)
 }
 
-/// Replaces the placeholder of the port in a file.
+/// Replaces the port placeholder in the content of a file with a port number.
 fn replace_port(bytes: &[u8], port: u16) -> Vec<u8> {
     let (mut rest, mut output) = (bytes, Vec::with_capacity(bytes.len()));
     let place = PORT_PLACEHOLDER.as_bytes();
@@ -157,7 +160,7 @@ fn replace_port(bytes: &[u8], port: u16) -> Vec<u8> {
     output
 }
 
-/// Returns the port of a service: the one in the configuration, else the chosen one.
+/// Returns the port of a service: the one in the configuration, else `chosen`.
 fn service_port(service: &ServiceConfig, chosen: u16) -> u16 {
     match service.ready {
         Ready::Port(Some(port)) => port,
@@ -189,13 +192,14 @@ fn service_name(service: &ServiceConfig) -> String {
     format!("the service `{}`", shlex::try_join(words).unwrap_or_else(|_| service.command.join(" ")))
 }
 
-/// Returns the error of a required program: a permission error if the system denied its start, else configuration.
+/// Creates the error for a program that had to succeed, such as a build: a permission error if the system denied its
+/// start, else a configuration error.
 pub(super) fn program_error(seen: &Observation, message: String) -> Error {
     let kind = if seen.end.is_denied() { ErrorKind::Auth } else { ErrorKind::Config };
     Error::new(kind, message)
 }
 
-/// Describes how a required program ended.
+/// Describes how a program ended: `exit code 1`, `signal 9`, `timed out`.
 pub(super) fn describe_end(seen: &Observation) -> String {
     match &seen.end {
         RunEnd::Exited(code) => format!("exit code {code}"),

@@ -87,7 +87,8 @@ impl Session {
         Ok(SessionOutput { recording, scans, signal, root, elapsed: started.elapsed() })
     }
 
-    /// Makes the runs of the target. Returns the recording, the signal that stopped it, and the code.
+    /// Makes the runs of a target that was located. Returns the recording, the signal that stopped the runs if any, and
+    /// the code of the target.
     fn record_located(
         &self,
         checks: &[&Check],

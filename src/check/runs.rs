@@ -13,8 +13,8 @@ use agentnative_core::targets::Target;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-/// Redacts the secrets of a target in all output of its runs: the values of `pass_env`, and that of the variable that
-/// the configuration names as a secret.
+/// Redacts secrets in all output of the runs of a target: the values of the variables in `pass_env`, and the value of
+/// the variable that the configuration declares as a secret.
 pub(super) fn redact_secrets(config: &TargetConfig, runner: &mut Runner) -> Result<()> {
     let set =
         config.conventions.secret.as_ref().and_then(|secret| config.env.get(&secret.env)).map(OsString::from);
@@ -22,7 +22,8 @@ pub(super) fn redact_secrets(config: &TargetConfig, runner: &mut Runner) -> Resu
     if secrets.is_empty() { Ok(()) } else { runner.redact(secrets) }
 }
 
-/// Returns whether a probe has an argument that no program knows: a program that ignores it may do anything.
+/// Returns whether an argument of a probe is an unknown flag or command. A program that ignores such an argument may do
+/// anything.
 fn has_unknown_word(probe: &Probe) -> bool {
     probe.call.args.iter().any(|arg| arg == UNKNOWN_FLAG || arg == UNKNOWN_COMMAND)
 }
@@ -42,7 +43,8 @@ pub(super) struct Runs<'r> {
     pub confinement: Option<Confinement>,
     /// Why the system has no namespaces, if they were requested.
     pub no_namespaces: Option<String>,
-    /// Copies of start folders, for runs without a copy-on-write view of them; `None` for a folder that is too large.
+    /// Copies of start folders, by original folder. A run that could otherwise write to its start folder starts in the
+    /// copy. `None` for a folder that cannot be copied.
     copies: BTreeMap<OsString, Option<OsString>>,
 }
 
@@ -51,7 +53,7 @@ const CANNOT_COPY_START: &str = "it could write to its start folder, which canno
                                  256 MiB, without mounts): declare `writes = true` or a `workspace`";
 
 impl<'r> Runs<'r> {
-    /// Creates a runner without services.
+    /// Prepares runs of a target without services.
     pub const fn new(runner: &'r mut Runner, target: &'r Target, environment: RunEnvironment) -> Self {
         Self {
             runner,
@@ -72,7 +74,7 @@ impl<'r> Runs<'r> {
         self
     }
 
-    /// Starts the services, if one of these runs needs them.
+    /// Starts the services if one of these runs needs them, unless they were started before.
     fn start_services(&mut self, keys: &[RunKey]) -> Result<()> {
         let needs_services = |key: &RunKey| match &key.probe {
             ProbeId::Declared(_) => true,
@@ -96,7 +98,7 @@ impl<'r> Runs<'r> {
         services.map_or(Ok(()), |services| services.end(self.runner))
     }
 
-    /// Makes these runs and calls `on_done` with each as it ends. Makes none after a signal.
+    /// Makes these runs, and calls `on_done` with each observation as its run ends. Makes none after a signal.
     pub fn make(
         &mut self,
         keys: &[RunKey],
@@ -120,8 +122,9 @@ impl<'r> Runs<'r> {
         Ok(observations)
     }
 
-    /// Repeats runs in a copy of their folder if they did not end as declared, perhaps because they could not write
-    /// there. A repeated run replaces the first one if it ends as declared and has written files.
+    /// Repeats runs that did not end as declared in a copy of their start folder: they may have failed because they
+    /// could not write to that folder. A repeated run replaces the first one if it ends as declared and has written
+    /// files.
     fn repeat_in_copies(
         &mut self,
         observations: &mut [Observation],
@@ -173,12 +176,12 @@ impl<'r> Runs<'r> {
         Ok(finished.observations)
     }
 
-    /// Returns whether a run can write to the folder that it starts in.
+    /// Returns whether a run is unconfined, so that it can write to the folder that it starts in.
     fn is_unconfined(&self, job: &Job) -> bool {
         job.isolation == RequestedConfinement::None || self.confinement == Some(Confinement::None)
     }
 
-    /// Makes a run start in a copy of its folder; sets a skip reason if that cannot be copied.
+    /// Makes a run start in a copy of its start folder. If the folder cannot be copied, sets a skip reason.
     fn copy_start(&mut self, job: &mut Job) {
         if job.workspace.is_some() {
             return;

@@ -13,17 +13,17 @@ pub struct Selection {
     pub principles: Vec<u8>,
     /// Only checks of these layers; empty for all.
     pub layers: Vec<Layer>,
-    /// Only the checks with these IDs, or of the requirements of the standard with these IDs; empty for all. `*`
-    /// matches any part of an ID.
+    /// IDs of checks, or of requirements of the standard, which select the checks that decide them. Empty for all
+    /// checks. `*` matches any part of an ID.
     pub checks: Vec<String>,
-    /// Except the checks with these IDs; `*` matches any part of an ID.
+    /// IDs of the checks to leave out; `*` matches any part of an ID.
     pub skip: Vec<String>,
-    /// Only the checks of this edition of the standard; `None` for that of the configuration, else the newest.
+    /// Only the checks of this edition of the standard; `None` for the edition in the configuration, else the newest.
     pub edition: Option<Edition>,
 }
 
 impl Selection {
-    /// Returns whether the layers exclude the behavioral one, so that nothing is executed.
+    /// Returns whether the selected layers exclude behavioral checks, so that no program is executed.
     pub fn runs_nothing(&self) -> bool {
         !self.layers.is_empty() && !self.layers.contains(&Layer::Behavioral)
     }
@@ -59,8 +59,8 @@ impl Selection {
         Ok(selected)
     }
 
-    /// Returns the selected checks, and those that the configuration skips. A check that `checks` names is never
-    /// skipped.
+    /// Returns the checks to make, and the checks that the configuration skips. The configuration cannot skip a check
+    /// that the user selected by its ID.
     ///
     /// # Errors
     /// The errors of [`Self::resolve`].
@@ -76,7 +76,7 @@ impl Selection {
     }
 }
 
-/// Returns the note on the checks that the configuration skips, if any.
+/// Returns a note that lists the checks that the configuration skips; `None` if there are none.
 pub fn skip_note(skipped: &[&Check]) -> Option<String> {
     let ids: Vec<&str> = skipped.iter().map(|check| check.id.as_str()).collect();
     (!ids.is_empty()).then(|| format!("the configuration skips {} (`skip` under [check])", ids.join(", ")))

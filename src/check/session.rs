@@ -16,31 +16,32 @@ use std::time::{Duration, SystemTime};
 /// How a session finds and runs its target; the default uses the nearest configuration and overrides nothing.
 #[derive(Debug, Clone, Default)]
 pub struct SessionOptions {
-    /// Name of the program of the project, or of the target in the configuration.
+    /// Selects one target by name: a program of the project, or a target in the configuration.
     pub bin: Option<String>,
     /// Source of the configuration.
     pub config: ConfigSource,
     /// Probes in addition to those of the configuration.
     pub probes: Vec<ProbeConfig>,
-    /// A contract for the whole target instead of the default rules: the name of a bundled contract, a folder or a
-    /// schema file; `auto` for that of a known program (the default for a command on PATH without a configuration);
-    /// `none` for the default rules.
+    /// Contract for all output of the target: the name of a bundled contract, a folder or a schema file. `auto` selects
+    /// the contract of a known program, which is the default for a command on `PATH` without a configuration. `none`
+    /// selects the default rules.
     pub contract: Option<String>,
-    /// Edition of the standard; `None` for that of the configuration.
+    /// Edition of the standard; `None` for the edition in the configuration.
     pub edition: Option<Edition>,
-    /// Exit codes of the target; `None` for those of the configuration.
+    /// Exit codes of the target; `None` for the codes in the configuration.
     pub exit_codes: Option<Vec<i32>>,
-    /// Time limit of a run; `None` for that of the configuration.
+    /// Time limit of a run; `None` for the limit in the configuration.
     pub timeout: Option<Duration>,
-    /// Confinement of the runs; `None` for that of the configuration.
+    /// Confinement of the runs; `None` for the setting in the configuration.
     pub isolation: Option<Isolation>,
     /// Make calls that change something even if the system cannot confine them.
     pub allow_unconfined: bool,
     /// Environment variables of all runs, in addition to those of the configuration.
     pub env: BTreeMap<String, String>,
-    /// Working directory of the runs, relative to that of the target.
+    /// Working directory of the runs, relative to the working directory of the target.
     pub current_dir: Option<PathBuf>,
-    /// Make plain runs only; a check that needs others is unverified.
+    /// Make only plain runs, without special conditions such as a terminal or a closed pipe. A check that needs other
+    /// runs is unverified.
     pub fast: bool,
     /// Execute nothing, neither `build` nor runs; a check that needs runs is unverified.
     pub no_runs: bool,
@@ -76,9 +77,9 @@ pub struct Session {
 pub struct SessionOutput {
     /// The recording of the runs.
     pub recording: Recording,
-    /// Cached scans of the recording.
+    /// Cached results of scanning the streams of the recording.
     pub scans: Scans,
-    /// The signal that stopped the session.
+    /// The signal that stopped the session, if any.
     pub signal: Option<i32>,
     /// The folder of the configuration, if there is one.
     pub root: Option<PathBuf>,
@@ -87,7 +88,7 @@ pub struct SessionOutput {
 }
 
 impl SessionOptions {
-    /// Returns the options that add to or override a configuration, as command-line arguments.
+    /// Returns the options that add to or override a configuration, as command-line arguments: `--timeout 5`.
     pub(super) fn overrides(&self) -> Vec<String> {
         let probe = |probe: &ProbeConfig| match probe.exit {
             0 => format!("--probe {}", probe.name),
@@ -110,7 +111,8 @@ impl Session {
         Self { target, options }
     }
 
-    /// Creates a recording without runs, with the time and the configuration in use.
+    /// Creates a recording that has no runs yet, with the current time and with the configuration as the options
+    /// override it.
     pub(super) fn new_recording(
         &self,
         target: TargetInfo,
@@ -127,7 +129,8 @@ impl Session {
         recording
     }
 
-    /// Applies the options to a target.
+    /// Applies the options of this session to a target: time limit, exit codes, confinement, variables, working
+    /// directory.
     pub(super) fn apply_options(&self, mut target: Target) -> Target {
         if let Some(timeout) = self.options.timeout {
             target.config.timeout = timeout;
@@ -154,7 +157,7 @@ impl Session {
         of_config.chain(&self.options.probes)
     }
 
-    /// Returns the declared probes with their contracts.
+    /// Returns the declared probes, and loads the contracts that they name into `contracts`.
     pub(super) fn declared_probes(
         &self,
         target: &Target,
@@ -175,7 +178,7 @@ impl Session {
     }
 }
 
-/// Returns the folder that names in the configuration are relative to.
+/// Returns the folder that paths in the configuration are relative to; without a configuration, the current folder.
 pub(super) fn root_of(config: Option<&Config>) -> &Path {
     config.map_or(Path::new("."), |config| &config.root)
 }

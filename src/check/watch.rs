@@ -17,11 +17,11 @@ use xxhash_rust::xxh3::xxh3_64;
 pub struct WatchedFiles {
     /// The configuration, the files that it names, the program and its scripts.
     files: BTreeSet<PathBuf>,
-    /// Files among these that the build creates.
+    /// The files in `files` that the `build` command creates.
     built_files: BTreeSet<PathBuf>,
-    /// The folder whose code is part of the target.
+    /// The folder with the code of the target; `None` if no code has to be watched.
     code: Option<PathBuf>,
-    /// Whether the target is built, which may read any file of that folder.
+    /// Whether the configuration has a `build` command, which may read any file in the folder `code`.
     has_build: bool,
     /// The configuration file.
     config: PathBuf,
@@ -29,8 +29,8 @@ pub struct WatchedFiles {
     runs_unconfined: bool,
 }
 
-/// Metadata of files at one time: time of the last inode change, which programs cannot set, in seconds and
-/// nanoseconds, and length in bytes.
+/// The state of files at one time, by path: seconds and nanoseconds of the last inode change, which programs cannot
+/// set, and the length in bytes.
 pub type FileSnapshot = BTreeMap<PathBuf, (i64, i64, u64)>;
 
 impl Session {
@@ -73,7 +73,7 @@ impl Session {
         }
     }
 
-    /// Returns the path of the configuration file, even if that is invalid or missing.
+    /// Returns the path of the configuration file, even if the file is invalid or missing.
     fn config_file(&self, config: Option<&Config>, folder: &Path) -> PathBuf {
         match (&self.options.config, config) {
             (ConfigSource::File(path), _) => path.clone(),
@@ -82,7 +82,7 @@ impl Session {
         }
     }
 
-    /// Returns the targets of a configuration that the session may check.
+    /// Returns the targets of a configuration that this session may check: all, unless the options select one by name.
     fn possible_targets<'c>(&self, config: &'c Config) -> impl Iterator<Item = &'c TargetConfig> {
         let (bin, only) = (self.options.bin.clone(), config.targets.len() == 1);
         config.targets.iter().filter(move |target| only || bin.is_none() || target.name == bin)
@@ -111,14 +111,14 @@ fn is_elf(path: &Path) -> bool {
 }
 
 impl WatchedFiles {
-    /// Adds a file that users edit.
+    /// Adds a file to watch, which a user may edit.
     #[must_use]
     pub fn with(mut self, file: Option<PathBuf>) -> Self {
         self.files.extend(file);
         self
     }
 
-    /// Takes a snapshot of the files that exist.
+    /// Returns the current state of all watched files that exist.
     pub fn snapshot(&self) -> FileSnapshot {
         let metadata = |path: PathBuf| {
             let file = path.metadata().ok()?;
@@ -127,16 +127,17 @@ impl WatchedFiles {
         self.files.iter().cloned().chain(self.code_files(!self.has_build)).filter_map(metadata).collect()
     }
 
-    /// Returns a file that changed during the runs, since the snapshot `before`, and that decides what is executed
-    /// without confinement: the configuration, or any file if it has a build or services.
+    /// Returns a file that changed since the snapshot `before`, which was taken before the runs, and that decides what
+    /// is executed without confinement. This is the configuration, or any watched file if the configuration has a build
+    /// or services.
     pub fn changed_in_runs(&self, before: &FileSnapshot) -> Option<PathBuf> {
         let decides = |path: &PathBuf| self.runs_unconfined || *path == self.config;
         let files = |snapshot: FileSnapshot| snapshot.into_iter().filter(|(path, _)| decides(path)).collect();
         first_change(&files(before.clone()), &files(self.snapshot()))
     }
 
-    /// Returns content hashes of the files that users edit: all except those that a build creates. Only these are
-    /// compared during a check, since building and running write files as well.
+    /// Returns content hashes of the files that users edit: all except those that a build creates. Changes during a
+    /// check are detected by these hashes alone, since building and running write files as well.
     pub fn content_hashes(&self) -> BTreeMap<PathBuf, u64> {
         let edited = self.files.iter().cloned().chain(self.code_files(true));
         let hashed = |path: PathBuf| {
@@ -153,7 +154,7 @@ impl WatchedFiles {
     }
 }
 
-/// Returns a file that was changed, added or removed.
+/// Returns a file that was changed, added or removed; `None` if there is none.
 pub fn first_change<T: PartialEq>(
     before: &BTreeMap<PathBuf, T>,
     after: &BTreeMap<PathBuf, T>,

@@ -9,7 +9,7 @@ use agentnative_core::files::AtomicFile;
 use agentnative_output::Output;
 use std::path::{Path, PathBuf};
 
-/// The files of `--baseline` and `--new-baseline`, opened before the runs.
+/// The files of `--baseline` and `--write-baseline`, opened before the runs.
 #[derive(Default)]
 pub(super) struct BaselineFiles {
     /// The accepted problems.
@@ -21,7 +21,8 @@ pub(super) struct BaselineFiles {
 struct NewBaseline {
     path: PathBuf,
     file: AtomicFile,
-    /// The entries of the replaced file and of the accepted one; those that are not checked again are kept.
+    /// The entries of the file to be replaced and of the `--baseline` file. Entries that this check does not decide are
+    /// kept.
     old: Baseline,
     /// True without `--baseline`: nothing is accepted yet.
     is_first: bool,

@@ -24,7 +24,7 @@ use std::time::Instant;
 enum WorkerMessage {
     /// A run has ended.
     Run,
-    /// The target with this index was checked; the signal that stopped its runs.
+    /// A target was checked: its index, its report, and the signal that stopped its runs, if any.
     Ended(usize, Box<Judged>, Option<i32>),
 }
 
@@ -61,7 +61,7 @@ struct BuiltTarget {
     previous: PreviousResults,
 }
 
-/// The targets, and the options of their checks.
+/// The targets of `check --all`, and the options of their checks.
 struct CheckAll<'a> {
     targets: Vec<&'a FleetTarget>,
     selection: &'a Selection,
@@ -71,8 +71,8 @@ struct CheckAll<'a> {
 
 impl CheckAll<'_> {
     /// Checks the targets in parallel, with as many parallel runs as for one target. Returns the results in the order
-    /// of the targets, and the signal that ended the runs. All targets are built before the first run, since a run
-    /// could change what a build executes.
+    /// of the targets, and the signal that stopped the check, if any. All targets are built before the first run, since
+    /// a run could change what a build executes.
     fn run(&self, output: &mut Output) -> Result<(Vec<Judged>, Option<i32>)> {
         let jobs = self.options.runner.jobs.max(1);
         let threads = self.targets.len().min(jobs.div_ceil(2)).max(1);
@@ -107,8 +107,8 @@ impl CheckAll<'_> {
         self.in_parallel(check_threads, check, || self.collect(failed, signal, &messages, output))
     }
 
-    /// Calls `work` with the index of each target, in this many threads, until it returns a signal; calls `meanwhile`
-    /// in this thread.
+    /// Calls `work` with the index of each target, in `threads` threads, until a call returns a signal. Calls
+    /// `meanwhile` in this thread and returns its result.
     fn in_parallel<T>(
         &self,
         threads: usize,
@@ -141,8 +141,8 @@ impl CheckAll<'_> {
         })
     }
 
-    /// Receives the results of the threads and shows the progress. A target that was not checked because of a signal
-    /// gets a report that says so.
+    /// Receives the results of the worker threads and shows the progress. `all` already contains the reports of targets
+    /// that could not be built. A target that was not checked because of a signal gets a report with this reason.
     fn collect(
         &self,
         mut all: Vec<Option<Judged>>,
@@ -191,7 +191,8 @@ impl CheckAll<'_> {
         Ok(BuiltTarget { session, checks, skipped, previous })
     }
 
-    /// Checks one target; an error does not stop the other ones.
+    /// Checks one target. Returns the result, and the signal that stopped the runs, if any. An error becomes a report,
+    /// so that it does not stop the checks of other targets.
     fn check(
         &self,
         target: &FleetTarget,

@@ -38,9 +38,9 @@ pub(super) struct CheckArgs {
     /// code first, as in "77:whoami". The format flag follows the arguments, or replaces the word {format}.
     #[arg(long, value_name = "[EXIT:]ARGS", allow_hyphen_values = true, add = complete::probes(), help_heading = group::RUNS)]
     pub(super) probe: Vec<String>,
-    /// Check against this contract instead of the default rules: format, error channel, exit codes. The
-    /// name of a bundled contract (NAME or NAME@VERSION), a contract folder or a schema file; `auto` selects
-    /// the contract of a known agent, by name and version, and `none` selects none [default: auto for --command without a configuration].
+    /// Check against this contract instead of the default rules: format, error channel, exit codes. The name of a
+    /// bundled contract (NAME or NAME@VERSION), a contract folder or a schema file; `auto` selects the contract of a
+    /// known agent, by name and version, and `none` selects none [default: auto for --command without a configuration].
     #[arg(long, value_name = "NAME", help_heading = group::RUNS, add = complete::contracts())]
     pub(super) contract: Option<String>,
     /// Also write the report to a file (repeatable), as text, json, jsonl, html, sarif, junit, gitlab,

@@ -18,16 +18,16 @@ use std::path::Path;
 
 /// The result of one check.
 pub(super) struct Checked {
-    /// The exit code that follows from the verdicts.
+    /// The exit code of the command, derived from the verdicts.
     pub code: u8,
-    /// The signal that stopped the runs.
+    /// The signal that stopped the runs, if any.
     pub signal: Option<i32>,
     pub command: Vec<String>,
     /// Whether a run may have changed files of the project.
     pub wrote: bool,
 }
 
-/// Creates the session for the arguments.
+/// Creates the session that the command-line arguments describe.
 pub(super) fn session(args: &CheckArgs, runner: &RunnerOptions) -> Result<Session> {
     let options = SessionOptions {
         probes: ProbeConfig::from_flags(&args.probe)?,
@@ -40,7 +40,7 @@ pub(super) fn session(args: &CheckArgs, runner: &RunnerOptions) -> Result<Sessio
     Ok(Session::new(args.target.selector(), options))
 }
 
-/// Runs one check, from the arguments to the report. Calls `before_runs` after the target was built.
+/// Makes one check, from the arguments to the report. Calls `before_runs` after the target was built.
 pub(super) fn check(
     args: &CheckArgs,
     output: &mut Output,
@@ -117,7 +117,7 @@ pub(super) fn check(
     Ok(Checked { code, signal, command, wrote })
 }
 
-/// Reads the recording to judge, with the settings of `--config` and `--edition`.
+/// Reads the recording of `--replay`. The options `--config` and `--edition` override its settings.
 fn read_recording(path: &Path, args: &CheckArgs) -> Result<Recording> {
     let mut recording = Recording::read(path)?;
     if let Some(path) = &args.target.config {
@@ -132,7 +132,8 @@ fn read_recording(path: &Path, args: &CheckArgs) -> Result<Recording> {
     Ok(recording)
 }
 
-/// Keeps the checks that `--failed` makes again, and returns a note on them.
+/// Removes the checks that had no open problem last time, for `--failed`. Returns a note for the report on the number
+/// of remaining checks.
 fn retain_needed(previous: &PreviousResults, checks: &mut Vec<&'static Check>) -> String {
     if previous.target().is_none() {
         return "--failed: no earlier result of this target is known, so all checks ran".into();

@@ -39,7 +39,8 @@ fn versions_of(typed: &str) -> Option<Vec<String>> {
     Some(contract.versions().iter().map(|version| format!("{name}@{}", version.version)).collect())
 }
 
-/// Completes keys of the configuration by path, or by name if no path matches.
+/// Completes keys of the configuration by path, such as `target.timeout`; if no path matches, by name, such as
+/// `timeout`.
 pub(super) fn keys() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
         let of = |text: fn(&ConfigKey) -> &str| {
@@ -57,7 +58,7 @@ pub(super) fn keys() -> ArgValueCompleter {
     })
 }
 
-/// Completes `FORMAT=FILE` of a report.
+/// Completes `FORMAT=FILE`, the value of `--report`.
 pub(super) fn reports() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
         let text = typed.to_string_lossy();
@@ -77,7 +78,7 @@ pub(super) fn reports() -> ArgValueCompleter {
     })
 }
 
-/// Completes targets of the current configuration.
+/// Completes names of targets in the configuration of the current folder.
 pub(super) fn targets() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         let config = current_config();
@@ -86,7 +87,7 @@ pub(super) fn targets() -> ArgValueCandidates {
     })
 }
 
-/// Completes probes of the current configuration, in the syntax of `--probe`, as a start for a new one.
+/// Completes probes in the configuration of the current folder, in the syntax of `--probe`, as a start for a new one.
 pub(super) fn probes() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         // Only the script for bash sets this variable; the other shells quote what they insert.
@@ -105,7 +106,7 @@ fn has_prefix(name: &str, typed: &OsStr) -> bool {
     name.starts_with(typed.to_string_lossy().as_ref())
 }
 
-/// Returns the configuration of the current folder, if it is valid.
+/// Returns the configuration that applies in the current folder; `None` if there is none or it is invalid.
 fn current_config() -> Option<Config> {
     Session::new(TargetSelector::Path(PathBuf::from(".")), SessionOptions::default()).config().ok().flatten()
 }

@@ -20,7 +20,7 @@ pub(super) struct CompletionsArgs {
 /// A completion script.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Completions {
-    /// The shell that it is for.
+    /// The shell that the script is for.
     shell: String,
     /// The script.
     script: String,

@@ -5,14 +5,14 @@ use agentnative_core::config::ProbeConfig;
 use agentnative_core::targets::{CommandTree, LeafCommand};
 use agentnative_output::Output;
 
-/// Number of attempts to answer a question.
+/// Number of attempts that the user has to answer a question.
 const MAX_ATTEMPTS: usize = 3;
 
-/// Adds the probes of `--safe NAME` and `--yes` to those of `--probe`.
+/// Adds the probes that `--safe NAME` and `--yes` select to `probes`, which contains those of `--probe`.
 ///
 /// # Errors
-/// A usage error if there is no such command, a call of it needs a value, or a probe still contains a placeholder for
-/// a value.
+/// A usage error if `--safe` names an unknown command or one that needs a value, or if a probe still contains a
+/// placeholder for a value.
 pub(super) fn add_from_options(
     commands: &CommandTree,
     target: &str,
@@ -51,7 +51,8 @@ fn add(probes: &mut Vec<ProbeConfig>, probe: ProbeConfig) {
     }
 }
 
-/// Asks which commands are safe to repeat, and for the values of their arguments.
+/// Asks the user which commands are safe to repeat, and for the values of their arguments. Adds the chosen calls to
+/// `probes`.
 pub(super) fn ask(commands: &CommandTree, target: &str, probes: &mut Vec<ProbeConfig>, output: &mut Output) {
     let calls = &commands.leaves;
     let usages: Vec<String> = calls
@@ -90,7 +91,7 @@ pub(super) fn ask(commands: &CommandTree, target: &str, probes: &mut Vec<ProbeCo
     }
 }
 
-/// Asks for the value of each argument of a call; `None` if one is left out.
+/// Asks the user for the value of each argument of a call. `None` if the user enters no value, which omits the command.
 fn values(call: &LeafCommand, output: &mut Output) -> Option<Vec<String>> {
     let mut values = Vec::new();
     for argument in call.args_without_choices() {
@@ -111,7 +112,8 @@ fn read_answer() -> Option<String> {
     (length > 0).then(|| line.trim().to_owned())
 }
 
-/// Returns the commands that an answer selects, or its first invalid word.
+/// Parses an answer such as `1,3-5`, `list` or `*`. Returns the commands that it selects, or its first invalid word as
+/// the error.
 fn chosen<'c>(answer: &str, calls: &'c [LeafCommand]) -> std::result::Result<Vec<&'c LeafCommand>, String> {
     let mut chosen = Vec::new();
     for word in answer.split(',').map(str::trim).filter(|word| !word.is_empty()) {

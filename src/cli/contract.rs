@@ -55,11 +55,11 @@ struct ShowArgs {
 /// A contract in the list.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ContractEntry {
-    /// Its name.
+    /// Name of the contract.
     name: String,
     /// Framing of the data on a stream.
     framing: Framing,
-    /// Title.
+    /// Title of the contract.
     title: String,
 }
 
@@ -68,7 +68,7 @@ pub(super) struct ContractEntry {
 pub(super) struct Shown {
     /// Summary of the contract.
     contract: ContractSummary,
-    /// Its schema files.
+    /// The schema files of the contract, by file name.
     schemas: serde_json::Map<String, Value>,
 }
 

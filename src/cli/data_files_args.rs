@@ -23,23 +23,24 @@ pub(super) struct DataFilesArgs {
 }
 
 impl DataFilesArgs {
-    /// Returns whether no file is named.
+    /// Returns whether the user named no file, so that data is read from stdin.
     pub(super) fn is_default(&self) -> bool {
         self.files.is_empty() && self.files_from.is_none()
     }
 
-    /// Returns the files as they are named.
+    /// Returns the files on the command line as the user named them; `-` for stdin if there are none.
     pub(super) fn files(&self) -> Vec<PathBuf> {
         if self.files.is_empty() { vec![PathBuf::from("-")] } else { self.files.clone() }
     }
 
-    /// Returns whether a folder or a list is named, which stands for any number of files.
+    /// Returns whether the user named a folder or a list (`--files-from`), which stands for any number of files.
     pub(super) fn may_be_many(&self) -> bool {
         self.files_from.is_some() || self.files.iter().any(|path| path.is_dir())
     }
 
-    /// Returns the files, in the order in which they are named. Fails if the list cannot be read or is empty, or if
-    /// stdin is both the list and data.
+    /// Returns all data files, in the order in which they are named. Folders are replaced by their files, and an inner
+    /// error is a path that cannot be read. Fails if the list of `--files-from` cannot be read or is empty, or if stdin
+    /// is both the list and data.
     pub(super) fn paths(&self) -> Result<Vec<Result<PathBuf, UnreadablePath>>> {
         let Some(list) = &self.files_from else { return Ok(data_files(&self.files)) };
         let mut named = self.files.clone();
@@ -52,8 +53,8 @@ impl DataFilesArgs {
     }
 }
 
-/// Reads the files, short ones in parallel; calls `done` with the result of each, in their order. Returns the files
-/// that cannot be read, and the error of the command if there are any.
+/// Calls `read` with each file, for short files in parallel, then `done` with each result, in the order of the files.
+/// Returns the files that cannot be read, and the error with which the command ends; `None` if all files were read.
 pub(super) fn read_each<T: Send>(
     paths: Vec<Result<PathBuf, UnreadablePath>>,
     jobs: Option<u8>,
@@ -80,7 +81,7 @@ pub(super) fn read_each<T: Send>(
     Ok((failed.iter().map(UnreadableFile::new).collect(), unreadable_error(failed, files)))
 }
 
-/// Reads a list of paths.
+/// Reads the list of `--files-from`: paths separated by NUL bytes, or by line feeds if there are no NUL bytes.
 fn read_list(list: &Path) -> Result<Vec<PathBuf>> {
     let mut bytes = Vec::new();
     DataFile::open(list)?.reader.read_to_end(&mut bytes).map_err(|error| Error::data_file(list, &error))?;
@@ -108,8 +109,9 @@ impl UnreadableFile {
     }
 }
 
-/// Returns the error of a command that could not read some of its files: that of the only file, or one that lists all
-/// of them.
+/// Returns the error of a command that could not read the files in `failed`; `files` is the number of all its files. If
+/// that is 1, returns the error of this file, else an error that lists all unreadable files. `None` if all could be
+/// read.
 fn unreadable_error(mut failed: Vec<UnreadablePath>, files: usize) -> Option<Error> {
     if files == 1 {
         return failed.pop().map(|unreadable| unreadable.error);

@@ -46,7 +46,7 @@ pub(super) struct DiffArgs {
     strict: bool,
 }
 
-/// What changed between two sides.
+/// The result of comparing an old with a new side.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Diff {
     /// The name of the old side.
@@ -55,7 +55,7 @@ pub(super) struct Diff {
     new: String,
     #[serde(flatten)]
     counts: ChangeCounts,
-    /// The part of a sample that was compared, if one side is a sample and the other a schema or contract.
+    /// The sample, if a sample was compared with a schema or contract.
     #[serde(skip_serializing_if = "Option::is_none")]
     sample: Option<ComparedSample>,
     /// The changes, by descending severity.
@@ -65,13 +65,13 @@ pub(super) struct Diff {
 /// Number of changes of each class.
 #[derive(Serialize, JsonSchema, Clone, Copy)]
 struct ChangeCounts {
-    /// They break consumers.
+    /// Number of changes that break consumers.
     breaking: usize,
-    /// The comparison could not decide it.
+    /// Number of changes that the comparison could not classify.
     undecided: usize,
-    /// They break consumers that rely on more than was guaranteed.
+    /// Number of changes that break only consumers that rely on more than was guaranteed.
     risky: usize,
-    /// They break no consumers.
+    /// Number of changes that break no consumers.
     compatible: usize,
 }
 
@@ -184,7 +184,7 @@ fn show(diff: &Diff, outputs: usize, page: &mut Page) {
     }
 }
 
-/// Formats the classes that have changes, each with its number.
+/// Formats the classes with a count above 0: `2 breaking`, `1 risky`.
 fn count_by_class(counts: &[(usize, ChangeSeverity)]) -> Vec<String> {
     let counts = counts.iter().filter(|(count, _)| *count > 0);
     counts.map(|(count, class)| format!("{count} {}", class.name())).collect()
@@ -194,8 +194,8 @@ fn records(sample: ComparedSample) -> String {
     counted(sample.records, if sample.is_stream { "record" } else { "document" })
 }
 
-/// Shows changes, grouped by the variant of a union. A document that shows several changes is printed once, above
-/// them. Evidence from a sample is shown with the name of its file.
+/// Shows changes. Those in the same variant of a union form a group. A generated document that demonstrates several
+/// changes is printed once, above them. `sample` is the file name of the sample, which is shown with evidence from it.
 pub(super) fn show_changes<'c>(
     changes: impl Iterator<Item = &'c Change>,
     sample: Option<&str>,
@@ -236,7 +236,8 @@ pub(super) fn show_changes<'c>(
     }
 }
 
-/// Groups changes by key, in the order of the first of each group. A change without a key is a group of its own.
+/// Groups changes by key; the groups are in the order of their first changes. A change without a key (`None`) is a
+/// group of its own.
 fn grouped<'c, K: PartialEq>(
     changes: impl Iterator<Item = &'c Change>,
     key: impl Fn(&'c Change) -> Option<K>,
@@ -252,7 +253,7 @@ fn grouped<'c, K: PartialEq>(
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-/// Shows the document that demonstrates these changes, and why the old side rejects it.
+/// Shows the generated document that demonstrates these changes, and why consumers of the old output reject it.
 fn show_witnesses(changes: &[&Change], indent: usize, page: &mut Page) {
     let mut rejected: Vec<&str> = Vec::new();
     for witness in changes.iter().filter_map(|change| change.witness.as_ref()) {
@@ -303,7 +304,7 @@ fn show_change(change: &Change, indent: usize, with_witness: bool, page: &mut Pa
     }
 }
 
-/// Shows where a sample has a change.
+/// Shows the places in a sample file that demonstrate a change.
 fn show_evidence(evidence: &Evidence, file: &str, indent: usize, page: &mut Page) {
     for place in &evidence.places {
         let numbers = place.line.into_iter().chain(place.column).map(|number| format!(":{number}"));
@@ -320,7 +321,7 @@ fn detail(label: &str, text: &str, indent: usize, page: &mut Page) {
     page.labelled(indent, &StyledText::dim(format!("= {label}: ")), text);
 }
 
-/// Formats another output with the same change.
+/// Formats the place of another output that has the same change: `probe list, json, /items`.
 fn other_place(other: &OtherOutput) -> String {
     let probe = other.probe.as_ref().map(|probe| format!("probe {probe}"));
     let place = [probe, other.format.map(|format| format.name().to_owned()), other.pointer.clone()];

@@ -26,7 +26,7 @@ pub(super) struct ExplainArgs {
     key: Option<String>,
 }
 
-/// Returns all IDs that can be explained: checks, kinds of change, and the configuration.
+/// Returns all IDs that `agentnative explain` accepts: checks, kinds of change, and `config`.
 fn ids() -> Vec<PossibleValue> {
     let rule = |rule: &'static ChangeRule| PossibleValue::new(rule.id.as_str()).help(rule.title.clone());
     let config = PossibleValue::new("config").help("the keys of agentnative.toml");

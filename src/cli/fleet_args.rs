@@ -3,7 +3,7 @@
 use crate::check::Partition;
 use std::path::PathBuf;
 
-/// Several targets instead of one.
+/// The options that select several targets instead of one.
 #[derive(clap::Args)]
 pub(super) struct FleetArgs {
     /// Check all targets of these configuration files, or of all configurations in these folders and below, and write

@@ -46,15 +46,15 @@ pub(super) struct InferredSchema {
     files: u64,
     /// The files that could not be read.
     unreadable: Vec<UnreadableFile>,
-    /// Number of documents and records in them.
+    /// Number of documents and records in the files that could be read.
     records: u64,
-    /// Total length in bytes.
+    /// Total length of the files that could be read, in bytes.
     bytes: u64,
-    /// The JSON Schema that all of them satisfy.
+    /// The JSON Schema that all documents and records satisfy.
     schema: Value,
 }
 
-/// Rules that are broken if lines are read as a document, or a document as lines.
+/// IDs of the rules that data breaks if JSON Lines are read as one document, or a document as JSON Lines.
 const FRAMING_RULES: [&str; 3] = ["trailing", "multi-line", "torn"];
 
 pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<()> {

@@ -142,7 +142,8 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
     })
 }
 
-/// Returns the command of a script, with its interpreter if the target is run by one.
+/// Returns the words of the target's command. If the command is only a script, and the target is run by an interpreter,
+/// the words include the interpreter: `python3 mycli.py`.
 fn with_interpreter(words: Vec<String>, target: &Target) -> Vec<String> {
     let by_interpreter = words.len() == 1 && !target.prefix_args.is_empty();
     let all = std::iter::once(target.program.as_os_str()).chain(target.prefix_args.iter().map(|arg| &**arg));
@@ -150,7 +151,8 @@ fn with_interpreter(words: Vec<String>, target: &Target) -> Vec<String> {
     all.filter(|_| by_interpreter).unwrap_or(words)
 }
 
-/// Returns the command line as the user gave it, for the configuration; `None` for the program of a project.
+/// Returns the command line that the user gave, for the configuration; `None` if the user named a project and not a
+/// program.
 ///
 /// # Errors
 /// A usage error if a word is not UTF-8: TOML cannot contain it.
@@ -171,8 +173,9 @@ fn command(selector: &TargetSelector) -> Result<Option<Vec<String>>> {
     Ok(Some(words))
 }
 
-/// Makes the words of a command valid on every machine, for a file in `folder`: files of the same repository become
-/// relative paths, and a program on PATH becomes its name.
+/// Makes the words of a command valid on other machines, for a configuration in `folder`. Files of the same repository
+/// become relative paths, and a program on `PATH` becomes its name. If `by_path`, the first word may be a relative
+/// path.
 fn portable(words: Vec<String>, folder: &Path, by_path: bool) -> Vec<String> {
     let tree = repository_root(folder).unwrap_or_else(|| folder.to_owned());
     let word = |(at, word): (usize, String)| {
@@ -198,7 +201,7 @@ fn portable(words: Vec<String>, folder: &Path, by_path: bool) -> Vec<String> {
     words.into_iter().enumerate().map(word).collect()
 }
 
-/// Removes `..` from a path.
+/// Resolves `..` in a path by following the file system; an unresolvable path stays unchanged.
 fn without_parents(path: PathBuf) -> PathBuf {
     if !path.components().any(|part| part == Component::ParentDir) {
         return path;

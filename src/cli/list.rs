@@ -36,7 +36,7 @@ pub(super) struct ListArgs {
     edition: Option<Edition>,
 }
 
-/// What is listed.
+/// An entry of the list.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(super) enum Listed<'a> {
@@ -49,34 +49,34 @@ pub(super) enum Listed<'a> {
 /// A check in the list.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct CheckEntry<'a> {
-    /// Its ID.
+    /// ID of the check.
     id: &'a str,
-    /// The principle it belongs to.
+    /// Number of the principle that the check belongs to.
     principle: u8,
-    /// Its level.
+    /// Level of the check.
     level: Level,
     /// Layer of the check: behavioral, source or project.
     layer: Layer,
-    /// Its requirement, in one line.
+    /// Requirement of the check, in one line.
     title: &'a str,
 }
 
 /// A requirement in the list.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct RequirementEntry<'a> {
-    /// Its ID, such as `p5-must-dry-run`.
+    /// ID of the requirement, such as `p5-must-dry-run`.
     id: &'a str,
-    /// The principle it belongs to.
+    /// Number of the principle that the requirement belongs to.
     principle: u8,
-    /// Its level.
+    /// Level of the requirement.
     level: Level,
     /// The edition of the standard that added it; 0.5 stands for 0.5 and earlier editions.
     since: Edition,
     /// Summary of the requirement.
     title: &'a str,
-    /// The checks that decide it.
+    /// The checks that decide the requirement.
     checks: Vec<DecidingCheck<'a>>,
-    /// Reason if no check decides it.
+    /// Reason, if no check decides the requirement.
     #[serde(skip_serializing_if = "Option::is_none")]
     without: Option<&'a str>,
 }
@@ -84,9 +84,9 @@ pub(super) struct RequirementEntry<'a> {
 /// A check that decides a requirement.
 #[derive(Serialize, JsonSchema)]
 struct DecidingCheck<'a> {
-    /// Its ID.
+    /// ID of the check.
     id: &'a str,
-    /// Part of the requirement that it decides, if not all of it.
+    /// Part of the requirement that the check decides; absent if it decides all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     part: Option<&'a str>,
 }

@@ -50,7 +50,8 @@ struct Cli {
     command: Command,
 }
 
-/// Lines that fit on a narrow terminal: clap would break longer ones in the middle of a row.
+/// The last section of the help. Its lines fit on a narrow terminal, since clap would break longer ones in the middle
+/// of a row.
 const EXIT_CODES: &str = "Exit codes:
   0    success
   1    findings, or another error
@@ -66,7 +67,7 @@ Examples:
   agentnative explain p2-output-json
   agentnative contract diff --help";
 
-/// How every subcommand prints.
+/// The output options of all subcommands.
 #[derive(Args, Clone, Copy)]
 struct OutputArgs {
     /// Output format: text, json or jsonl.
@@ -140,7 +141,8 @@ pub fn command() -> clap::Command {
     Cli::command()
 }
 
-/// Answers a completion request of a shell; returns whether there was one. An invalid request gets no answer.
+/// Answers a completion request of a shell. Returns whether `args` and the environment are such a request; an invalid
+/// request gets no answer.
 fn answer_completion(args: &[OsString]) -> bool {
     let folder = std::env::current_dir().ok();
     let environment = CompleteEnv::with_factory(command).var(complete::VARIABLE);
@@ -193,7 +195,8 @@ impl Command {
     }
 }
 
-/// Runs a command whose cost depends on a schema or a document: each step has a budget.
+/// Runs a command within a budget, since a schema or a document determines its cost. Fails if a step exceeds the
+/// budget.
 fn within_budget(
     output: &Output,
     work: impl FnOnce(&mut Output) -> Result<u8> + Send + 'static,

@@ -64,7 +64,7 @@ pub(super) struct OutcomeArgs {
     follow: bool,
 }
 
-/// What is printed.
+/// The document that is printed.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     /// The outcome, in the output format.
@@ -158,12 +158,12 @@ fn open_growing(file: &Path) -> Result<File> {
     opened.map_err(|error| Error::data_file(file, &error))
 }
 
-/// Returns the name of a file in warnings; empty if there is only one.
+/// Returns the name by which warnings refer to a file; empty if `named` is false, since there is only one file.
 fn name(file: &Path, named: bool) -> String {
     if named { file.display().to_string() } else { String::new() }
 }
 
-/// Shows the outcome as text. The last `shown` warnings, about lines, were printed before.
+/// Shows the outcome as text, without the last `shown` warnings: these concern single lines and were printed before.
 fn show(outcome: &RunOutcome, shown: usize, page: &mut Page) {
     let (word, tone) = verdict(outcome);
     match &outcome.error {

@@ -8,7 +8,7 @@ pub(super) fn verdict(outcome: &RunOutcome) -> (&'static str, Tone) {
     if outcome.success { ("success", Tone::Success) } else { ("failure", Tone::Error) }
 }
 
-/// Returns the known facts: model, time, tokens, cost, session.
+/// Returns the known facts about a run in words: model, duration, tokens, cost, session ID.
 pub(super) fn facts(outcome: &RunOutcome) -> Vec<String> {
     let metrics = outcome.metrics.clone().unwrap_or_default();
     // Prefers the tokens of the whole run, if they are known.

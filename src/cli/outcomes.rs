@@ -26,7 +26,7 @@ pub(super) struct Outcomes {
 pub(super) struct RunOfFile {
     /// The file; "-" for stdin. Bytes of its name that are not UTF-8 are written as `\xNN`.
     file: String,
-    /// The outcome of its run.
+    /// The outcome of the run.
     outcome: RunOutcome,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct OutcomeSummary {
 pub(super) struct Total {
     /// The sum.
     sum: Quantity,
-    /// Number of runs that report it.
+    /// Number of runs that report the value.
     runs: u64,
 }
 

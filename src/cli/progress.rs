@@ -48,12 +48,12 @@ pub(super) struct ReadingProgress {
 }
 
 impl ReadingProgress {
-    /// Starts the clock.
+    /// Starts measuring the time of reading.
     pub(super) fn new() -> Self {
         Self { start: Instant::now(), file: (String::new(), Instant::now()) }
     }
 
-    /// Shows the progress in a file, in bytes.
+    /// Shows that the first `bytes` bytes of the file `name` were read. `length` is the length of the file, if known.
     pub(super) fn show(&mut self, name: &str, length: Option<u64>, bytes: u64, output: &mut Output) {
         if self.file.0 != name {
             self.file = (name.to_owned(), Instant::now());
@@ -70,7 +70,7 @@ impl ReadingProgress {
     }
 }
 
-/// Formats the estimated remaining time as the end of a phrase; empty if there is none.
+/// Formats the estimated remaining time, such as `, about 20 s left`; empty without an estimate.
 fn remaining(done: u64, total: u64, elapsed: Duration) -> String {
     time_left(done, total, elapsed).map_or_else(String::new, |remaining| format!(", {remaining}"))
 }

@@ -70,22 +70,22 @@ pub(super) fn run(args: &ReportArgs, output: &mut Output) -> Result<u8> {
     missing.map_or(Ok(code), Err)
 }
 
-/// The parts of a check of several targets that were read so far.
+/// The parts of one check with `--partition` that were read so far.
 #[derive(Default)]
 struct Parts<'p> {
     /// What all parts have in common; `None` while only complete reports were read.
     fleet: Option<FleetInfo>,
-    /// The first file.
+    /// The first file that was read.
     first: Option<&'p Path>,
-    /// The file of each part.
+    /// The file of each part, by the number of the part.
     files: BTreeMap<u32, &'p Path>,
 }
 
 impl<'p> Parts<'p> {
-    /// Adds the parts of a file.
+    /// Adds the parts of the check that the report in the file `path` covers. `parts` is `None` for a complete report.
     ///
     /// # Errors
-    /// A configuration error if the parts do not belong to the earlier ones, or were added before.
+    /// A configuration error if the parts belong to another check than the earlier ones, or were added before.
     fn add(&mut self, path: &'p Path, parts: Option<&FleetInfo>) -> Result<()> {
         let first = *self.first.get_or_insert(path);
         let mismatch = |why: &str| {
@@ -123,7 +123,8 @@ impl<'p> Parts<'p> {
         Ok(())
     }
 
-    /// Returns all parts together, and an error if some are missing.
+    /// Returns the description of all parts that were read, and an error if some parts are missing. Both are `None` if
+    /// the reports are not parts of a check.
     fn finish(self) -> (Option<FleetInfo>, Option<Error>) {
         let Some(mut fleet) = self.fleet else { return (None, None) };
         let total = fleet.of;

@@ -29,7 +29,7 @@ pub(super) struct ReportFile {
     path: PathBuf,
 }
 
-/// What a report shows, and what fails in it.
+/// The options for what a report shows and what it counts as a failure.
 #[derive(clap::Args)]
 pub(super) struct ShownArgs {
     /// List all verdicts, and every place of each problem.
@@ -40,7 +40,7 @@ pub(super) struct ShownArgs {
     strict: bool,
 }
 
-/// Parses `FORMAT=FILE`.
+/// Parses `FORMAT=FILE`, the value of `--report`.
 pub(super) fn report_file(text: &str) -> Result<ReportFile, String> {
     let names = || RENDERERS.iter().map(|renderer| renderer.name).collect::<Vec<_>>().join(", ");
     let (name, path) =
@@ -63,17 +63,18 @@ impl ReportFile {
 
 /// The additional reports of a check, with their open files.
 pub(super) struct ReportFiles<'a> {
-    /// The report that replaces the one on stdout.
+    /// The report that is printed to stdout in place of the text report, if any.
     pub stdout: Option<&'a ReportFile>,
     /// Whether GitHub annotations follow the text report.
     pub annotate: bool,
     files: Vec<(&'a ReportFile, AtomicFile)>,
-    /// The summary file of a GitHub Actions step.
+    /// The summary file of a GitHub Actions step, to which a Markdown report is appended.
     summary: Option<PathBuf>,
 }
 
 impl<'a> ReportFiles<'a> {
-    /// Creates the files. On GitHub Actions a text report gets annotations, unless another `--report` writes them.
+    /// Creates the files of all reports. On GitHub Actions, annotations follow a text report, unless another `--report`
+    /// writes them.
     pub fn create(reports: &'a [ReportFile], output: &Output) -> Result<Self> {
         let (stdout, files): (Vec<_>, Vec<_>) = reports.iter().partition(|report| report.is_stdout());
         let files = files.into_iter().map(|report| Ok((report, AtomicFile::create(&report.path)?)));
@@ -145,7 +146,8 @@ impl<'a> ReportFiles<'a> {
     }
 }
 
-/// Returns why the exit code is not 0; for several targets, the names of those that failed.
+/// Returns the error to print if the exit code is not 0; `None` for exit code 0. For several targets, the error names
+/// those that failed.
 fn unmet(judged: &[Judged], strict: bool) -> Option<Error> {
     let of = |judged: &Judged| Some((judged.report.target.name.clone(), judged.report.unmet(strict)?));
     let (names, mut errors): (Vec<String>, Vec<Error>) = judged.iter().filter_map(of).unzip();
@@ -160,7 +162,7 @@ fn unmet(judged: &[Judged], strict: bool) -> Option<Error> {
     }
 }
 
-/// Renders the verdicts in the format of this name.
+/// Renders the reports in the format `name`; empty if there is no such format.
 fn render(name: &str, view: &ReportView<'_>) -> Result<String> {
     let renderer = RENDERERS.iter().find(|renderer| renderer.name == name);
     renderer.map_or_else(|| Ok(String::new()), |renderer| (renderer.render)(view))
@@ -189,7 +191,8 @@ pub(super) fn ensure_distinct_files<'p>(
     Ok(())
 }
 
-/// Returns a path that is the same for all names of a file, except for symbolic links to the file itself.
+/// Resolves the folder of a path, so that two paths of the same file become equal. If the file itself is a symbolic
+/// link, it is not resolved.
 fn resolve_folder(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match (folder.canonicalize(), path.file_name()) {

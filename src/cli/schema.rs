@@ -44,7 +44,7 @@ enum Name {
     Config,
 }
 
-/// A subcommand with the schema of its `data`.
+/// The name of a subcommand, and the function that creates the schema of its `data`.
 type DataSchema = (&'static str, fn(&mut SchemaGenerator) -> Schema);
 
 const DATA: &[DataSchema] = &[
@@ -86,7 +86,7 @@ fn root<T: JsonSchema>() -> Value {
     generator().into_root_schema_for::<T>().to_value()
 }
 
-/// Returns the schema of the envelope around the data of these subcommands.
+/// Returns the schema of the document `{ok, command, data}` that any of these subcommands prints.
 fn documents(data: &[DataSchema]) -> Value {
     let mut generator = generator();
     let of_command = |(command, data_schema): &DataSchema| {

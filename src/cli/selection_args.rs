@@ -8,7 +8,7 @@ use agentnative_output::whole_number;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use std::ffi::OsStr;
 
-/// Which checks are made.
+/// The options that select checks.
 #[derive(clap::Args)]
 pub(super) struct SelectionArgs {
     /// Run only the checks of these principles (repeatable; commas).
@@ -41,8 +41,8 @@ impl SelectionArgs {
     }
 }
 
-/// A parser that accepts any text and offers these IDs to completions. [`Selection`] rejects unknown IDs and patterns
-/// later, with a suggestion.
+/// A parser that accepts any text as an ID. The function in it returns the IDs that shell completion offers.
+/// [`Selection`] rejects unknown IDs and patterns later, with a suggestion.
 #[derive(Clone, Copy)]
 pub(super) struct Ids(pub fn() -> Vec<PossibleValue>);
 

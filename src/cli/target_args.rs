@@ -11,7 +11,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A folder, a binary, a command found on PATH, or a command line.
+/// The arguments that name the target: a folder, a binary, a command found on PATH, or a command line.
 #[derive(clap::Args)]
 pub(super) struct TargetArgs {
     /// Project folder or program [default: this folder].
@@ -31,7 +31,7 @@ pub(super) struct TargetArgs {
     command: Vec<OsString>,
 }
 
-/// How runs are made.
+/// The options for how runs are made.
 #[derive(clap::Args, Default)]
 pub(super) struct RunArgs {
     /// Number of parallel runs [default: twice the number of cores].
@@ -50,7 +50,7 @@ pub(super) struct RunArgs {
     allow_unconfined: bool,
 }
 
-/// Parses a kind of isolation, including the former name of one.
+/// Returns the parser of `--isolation`, which also accepts the former name of `landlock`.
 fn isolation() -> impl TypedValueParser<Value = Isolation> {
     let kinds = Isolation::NAMED.map(|(name, _)| {
         let value = PossibleValue::new(name);
@@ -76,7 +76,7 @@ impl TargetArgs {
         }
     }
 
-    /// Formats the arguments that name the target, for a shell.
+    /// Formats the arguments that name the target, quoted for a shell: `--bin mycli tools/`.
     pub(super) fn words(&self) -> String {
         let word = |word: &OsStr| {
             let word = word.to_string_lossy();

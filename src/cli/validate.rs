@@ -75,7 +75,7 @@ pub(super) struct ValidatedFile {
     errors: Vec<Violation>,
     /// Number of errors that are not listed.
     more: u64,
-    /// Number of records whose type the contract does not know.
+    /// Number of records of each type that the contract does not know.
     unknown_types: BTreeMap<String, u64>,
     /// Number of rule checks that were skipped because of the memory limit.
     unjudged: u64,
@@ -228,7 +228,7 @@ impl ValidatedFile {
         }))
     }
 
-    /// Formats the counts of a file.
+    /// Formats the counts of a file: `3 records, 1 known finding`.
     fn notes(&self) -> String {
         let mut notes = counted(self.records, "record");
         let unknown: u64 = self.unknown_types.values().sum();

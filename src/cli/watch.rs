@@ -1,4 +1,4 @@
-//! `agentnative check --watch`: repeats the check when a file changes that it depends on.
+//! `agentnative check --watch`: repeats the check when a file that it depends on changes.
 
 use super::check_args::CheckArgs;
 use super::check_one::{check, session};
@@ -20,7 +20,8 @@ const MIN_PAUSE: Duration = Duration::from_millis(100);
 /// Maximum time between two snapshots.
 const MAX_PAUSE: Duration = Duration::from_secs(2);
 
-/// Checks at the start and after each change, until a signal; returns the exit code of that signal.
+/// Checks the target at the start and after each change of a watched file, until a signal arrives. Returns the exit
+/// code of that signal.
 pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
     if output.config().format != OutputFormat::Text {
         let error = Error::usage("--watch prints text reports only");
@@ -70,7 +71,8 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
     }
 }
 
-/// Waits until a file changes, and then until no further file does. Returns `None` if a signal arrives first.
+/// Waits until a watched file changes, and then until no further file changes. Returns a file that changed; `None` if a
+/// signal arrives first.
 fn wait_for_change(files: &WatchedFiles, mut before: FileSnapshot, signal: &StopSignal) -> Option<PathBuf> {
     let mut changed = None;
     loop {
@@ -92,12 +94,12 @@ fn wait_for_change(files: &WatchedFiles, mut before: FileSnapshot, signal: &Stop
     }
 }
 
-/// Returns the line between two reports.
+/// Returns the line between two reports, which names the file that changed.
 fn separator(changed: &Path) -> String {
     format!("\n--- {} changed ---\n\n", shown(changed))
 }
 
-/// Records the signal that ends the loop; it also ends runs that are being made.
+/// Records the signal that ends the loop of `--watch`. The signal also ends runs that are being made.
 struct StopSignal {
     number: Arc<AtomicUsize>,
     _hearing: SignalHandling,

@@ -1,4 +1,4 @@
-//! Formats command lines of a target for the current folder.
+//! Shortens the command lines of a target for display: paths of the program become relative to the current folder.
 
 use crate::report::Report;
 use agentnative_core::model::{Evidence, condition_assignments};
@@ -7,20 +7,22 @@ use std::path::Path;
 /// Maximum length of a program path in short command lines, in bytes.
 const MAX_PROGRAM: usize = 32;
 
-/// Returns a command line with the program relative to the current folder, if it is below that.
+/// Returns a command line with the program as a path relative to `folder`, the current folder. Unchanged if the program
+/// is not below that folder.
 pub(super) fn relative(report: &Report, folder: Option<&Path>, line: &str) -> String {
     with_program(report, line, |program| relative_path(folder, program))
 }
 
-/// Returns a short command line: a program with a long path, or outside the current folder, is named by its file
-/// name.
+/// Returns a short command line. The program is a path relative to `folder`, the current folder; if that path is long,
+/// or the program is elsewhere, its file name is used.
 pub(super) fn short(report: &Report, folder: Option<&Path>, line: &str) -> String {
     let name = |program: &Path| program.file_name()?.to_str().map(str::to_owned);
     let short_path = |program: &Path| relative_path(folder, program).filter(|path| path.len() <= MAX_PROGRAM);
     with_program(report, line, |program| short_path(program).or_else(|| name(program)))
 }
 
-/// Returns the short command line of a run with the variables that it sets, ready to paste.
+/// Returns the short command line of the run that shows the evidence, after assignments of the environment variables
+/// that the run sets. It is ready to paste into a shell.
 pub(super) fn to_paste(report: &Report, folder: Option<&Path>, evidence: &Evidence) -> Option<String> {
     let line = short(report, folder, evidence.argv.as_deref()?);
     let set =
@@ -28,12 +30,13 @@ pub(super) fn to_paste(report: &Report, folder: Option<&Path>, evidence: &Eviden
     Some(set.unwrap_or_default() + &line)
 }
 
-/// Returns the path relative to the current folder, if it is below that.
+/// Returns the path of a program relative to `folder`, such as `./bin/mycli`; `None` if it is not below that folder.
 fn relative_path(folder: Option<&Path>, program: &Path) -> Option<String> {
     Some(format!("./{}", program.strip_prefix(folder?).ok()?.to_str()?))
 }
 
-/// Replaces the program of the target in a command line.
+/// Replaces the program at the start of a command line with the result of `word`, which is called with the program's
+/// path. The line stays unchanged if it starts with another word, or `word` returns `None`.
 fn with_program(report: &Report, line: &str, word: impl Fn(&Path) -> Option<String>) -> String {
     let replaced = || {
         let program = report.target.command.first()?;

@@ -72,12 +72,12 @@ fn annotation(view: &ReportView<'_>, kind: &str, problem: &ReportedProblem<'_>) 
     command(kind, &properties, &problem.lines())
 }
 
-/// Formats the title of an annotation.
+/// Formats the title of an annotation: `mycli: p2-output-json`.
 fn title(target: &str, what: &str) -> String {
     sanitize::sanitize_capped(format!("{}: {what}", short(target)), MAX_TITLE)
 }
 
-/// Formats a workflow command and a line feed.
+/// Formats a workflow command, such as `::error title=mycli::message`, and a line feed.
 fn command(kind: &str, properties: &[(&str, String)], message: &str) -> String {
     let properties: Vec<String> =
         properties.iter().map(|(name, value)| format!("{name}={}", escape_property(value))).collect();

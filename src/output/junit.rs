@@ -29,7 +29,7 @@ pub(super) fn render(view: &ReportView<'_>) -> Result<String> {
     Ok(sanitize_output(&document, false))
 }
 
-/// The suite of a target, with the counts for the outer element.
+/// The XML of one target's test suite. The counts are also summed for the root element.
 struct Suite {
     tests: usize,
     failures: usize,
@@ -95,7 +95,8 @@ fn suite(view: &ReportView<'_>, judged: &Judged) -> Suite {
     suite
 }
 
-/// Returns the body of a test case. JUnit has no warnings: a warning is a passed case with output.
+/// Returns the XML inside a test case, and adds its result to the counts of `suite`. JUnit has no warnings: a warning
+/// is a passed case with output.
 fn case(
     view: &ReportView<'_>,
     result: &CheckResult,
@@ -132,7 +133,7 @@ fn failure(view: &ReportView<'_>, result: &CheckResult, problems: &[&ReportedPro
     format!("      <failure message=\"{message}\" type=\"{status}\">{text}</failure>\n")
 }
 
-/// Returns the requirement and each problem.
+/// Returns a text with the requirement of a check, followed by its problems.
 fn describe(view: &ReportView<'_>, result: &CheckResult, problems: &[&ReportedProblem<'_>]) -> String {
     let mut describe = vec![short(&result.title)];
     describe.extend(problems.iter().take(MAX_PROBLEMS).map(|problem| {

@@ -23,7 +23,7 @@ const MAX_EXCERPT: usize = 120;
 /// Last line of a report with checks.
 const EXPLAIN: &str = "`agentnative explain ID` explains a check.";
 
-/// Renders the page.
+/// Renders the reports as one Markdown page.
 pub(super) fn render(view: &ReportView<'_>) -> Result<String> {
     let mut output = MarkdownPage::default();
     if view.judged.len() > 1 {
@@ -114,7 +114,7 @@ fn counts(report: &Report) -> String {
     if report.results.is_empty() { "No checks".to_owned() } else { all.join(" · ") }
 }
 
-/// Returns a table with the counts per principle, if there are several.
+/// Returns a table with the counts of verdicts per principle; `None` if there is only one principle.
 fn principles(report: &Report) -> Option<String> {
     let principles = report.by_principle();
     let rows = principles.iter().map(|(principle, summary)| {
@@ -169,7 +169,7 @@ fn place(view: &ReportView<'_>, problem: &ReportedProblem<'_>) -> String {
     what.into_iter().chain(detail).collect::<Vec<_>>().join(": ") + &more
 }
 
-/// Adds the unverified checks, by reason.
+/// Adds the list of unverified checks, grouped by reason.
 fn add_unverified(view: &ReportView<'_>, report: &Report, output: &mut MarkdownPage) {
     let Undecided { waiting, causes, reasons } = report.undecided();
     let mut lines = Vec::new();
@@ -221,7 +221,7 @@ fn prose(text: &str) -> String {
     out.trim().to_owned()
 }
 
-/// Returns a word unchanged if it has no meaning in Markdown and on the sites that show it, else as code.
+/// Returns a word unchanged if it has no meaning in Markdown and on code hosting sites, else as a code span.
 fn word(word: &str) -> String {
     let end = word.trim_end_matches([',', '.', ';', ':', ')']).len();
     let start = end - word[..end].trim_start_matches('(').len();
@@ -245,7 +245,7 @@ fn code(text: &str) -> String {
     format!("{fence}{pad}{text}{pad}{fence}")
 }
 
-/// Formats the line of the evidence as a code block, with a caret below it.
+/// Formats `excerpt` as a code block. With a caret, the next line has a `^` below the character with this index.
 fn fenced(excerpt: &str, caret: Option<usize>) -> String {
     let byte = excerpt.char_indices().nth(caret.unwrap_or(0)).map_or(excerpt.len(), |(at, _)| at);
     let (line, at) = sanitize::excerpt(excerpt, byte, MAX_EXCERPT);

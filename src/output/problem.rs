@@ -17,11 +17,11 @@ const MAX_TEXT: usize = 1000;
 /// The severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum DisplaySeverity {
-    /// Makes the command fail.
+    /// The problem makes the command fail.
     Error,
-    /// An unmet SHOULD.
+    /// A SHOULD requirement is not met.
     Warning,
-    /// Accepted by a waiver.
+    /// A waiver accepts the problem.
     Waived,
 }
 
@@ -30,14 +30,14 @@ pub(super) enum DisplaySeverity {
 pub(super) struct ReportedProblem<'a> {
     /// The report of the target.
     pub report: &'a Report,
-    /// The verdict of the check that found it.
+    /// The result of the check that found the problem.
     pub result: &'a CheckResult,
     pub severity: DisplaySeverity,
-    /// The first evidence.
+    /// The first evidence of the problem; `None` if the check recorded none.
     pub evidence: Option<&'a Evidence>,
-    /// The command line that shows it, ready to paste in the current folder.
+    /// The command line of the run that shows the problem, ready to paste in the current folder.
     pub command: Option<String>,
-    /// Number of further runs that show it.
+    /// Number of further runs that show the problem.
     pub more: usize,
     /// The help line for the argument parser and the language of the target.
     pub help: &'a str,
@@ -45,7 +45,7 @@ pub(super) struct ReportedProblem<'a> {
     pub key: String,
 }
 
-/// Returns the problems of a report, in its order.
+/// Returns the problems of a report, in the order of its checks.
 pub(super) fn problems<'a>(view: &ReportView<'_>, judged: &'a Judged) -> Vec<ReportedProblem<'a>> {
     let report = &judged.report;
     let toolkit = judged.toolkit();
@@ -89,7 +89,7 @@ pub(super) fn problems<'a>(view: &ReportView<'_>, judged: &'a Judged) -> Vec<Rep
     problems
 }
 
-/// Returns the severity of the problems of a check, if it found any.
+/// Returns the severity of the problems that a check found; `None` if it found none.
 fn severity(report: &Report, result: &CheckResult) -> Option<DisplaySeverity> {
     match result.status {
         Status::Fail => Some(DisplaySeverity::Error),
@@ -110,7 +110,7 @@ pub(super) fn page(result: &CheckResult) -> Option<&str> {
     Some(result.docs.as_str()).filter(is_address).filter(|docs| docs.bytes().all(is_allowed))
 }
 
-/// Returns the unverified MUSTs of a report, if they make the command fail.
+/// Returns the unverified MUST checks of a report if they make the command fail (`--strict`), else nothing.
 pub(super) fn undecided<'a>(view: &ReportView<'_>, report: &'a Report) -> Vec<&'a CheckResult> {
     if view.strict { report.open_musts().collect() } else { Vec::new() }
 }
@@ -128,7 +128,7 @@ impl<'a> ReportedProblem<'a> {
         short(text)
     }
 
-    /// Returns the place in the output of the run, in words.
+    /// Returns the place in the output of the run, in words: `stdout, line 3, column 5`.
     pub fn place(&self) -> Option<String> {
         let evidence = self.evidence?;
         let stream = evidence.stream?.name();
@@ -171,14 +171,14 @@ impl<'a> ReportedProblem<'a> {
     }
 }
 
-/// Returns a path relative to the repository, if it is in there.
+/// Returns a path relative to the root of the repository; `None` if the path is outside.
 fn relative_to_root(path: &Path, view: &ReportView<'_>) -> Option<String> {
     let root = view.root.or(view.folder)?;
     let path = normalized(&view.folder.unwrap_or(root).join(path));
     Path::new(&path).strip_prefix(normalized(root)).ok()?.to_str().map(str::to_owned)
 }
 
-/// Removes `.` and `..` from a path.
+/// Removes `.` and `..` from a path without reading the file system.
 fn normalized(path: &Path) -> String {
     let mut out = PathBuf::new();
     for component in path.components() {

@@ -17,8 +17,8 @@ pub(super) fn render(view: &ReportView<'_>) -> Result<String> {
     Ok(to_string(&json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": runs }))? + "\n")
 }
 
-/// Returns the run of a target: its checks are the rules, its problems the results. Undecided checks and notes are
-/// notifications, since they are not problems.
+/// Returns the SARIF run of a target: its checks are the rules, its problems the results. Undecided checks and notes
+/// are notifications, since they are not problems.
 fn run(view: &ReportView<'_>, judged: &Judged) -> Value {
     let report = &judged.report;
     let rules: Vec<CheckId> = report.results.iter().map(|result| result.id).collect();
@@ -77,7 +77,7 @@ fn run(view: &ReportView<'_>, judged: &Judged) -> Value {
     })
 }
 
-/// Returns a check as a rule, with its help and, if `docs` is a URL, the help page.
+/// Returns the SARIF rule for a check, with its help and, if `docs` is a URL, the help page.
 fn rule(result: &CheckResult) -> Value {
     let check = result.id.check();
     let level = match check.level {
@@ -101,7 +101,7 @@ fn rule(result: &CheckResult) -> Value {
     }))
 }
 
-/// Returns a problem as a result.
+/// Returns the SARIF result for a problem.
 fn result(view: &ReportView<'_>, rules: &[CheckId], problem: &ReportedProblem<'_>) -> Value {
     let level = match problem.severity {
         DisplaySeverity::Error => "error",
@@ -137,7 +137,7 @@ fn result(view: &ReportView<'_>, rules: &[CheckId], problem: &ReportedProblem<'_
     }))
 }
 
-/// Returns the logical location: the probe, else the target.
+/// Returns the logical location of a problem in SARIF: its probe, else the target.
 fn logical_location(problem: &ReportedProblem<'_>) -> Value {
     let name = short(&problem.report.target.name);
     let Some(probe) = problem.evidence.and_then(|evidence| evidence.probe.as_deref()) else {
@@ -147,7 +147,7 @@ fn logical_location(problem: &ReportedProblem<'_>) -> Value {
     json!({ "name": probe, "fullyQualifiedName": format!("{name}/{probe}"), "kind": "probe" })
 }
 
-/// Returns the properties of the run: its command line, and the place in its output.
+/// Returns the SARIF properties of a problem in a run: its command line, and the place in its output.
 fn run_properties(problem: &ReportedProblem<'_>) -> Value {
     let Some(evidence) = problem.evidence else { return json!({}) };
     without_nulls(json!({
@@ -163,7 +163,7 @@ fn run_properties(problem: &ReportedProblem<'_>) -> Value {
     }))
 }
 
-/// Returns the region in a file.
+/// Returns the SARIF region of a problem: its lines and columns in a file.
 fn region(problem: &ReportedProblem<'_>) -> Value {
     let Some(evidence) = problem.evidence else { return json!({}) };
     without_nulls(json!({
@@ -182,7 +182,7 @@ fn without_nulls(mut object: Value) -> Value {
     object
 }
 
-/// Returns the location of a file: relative to the root of the repository, or absolute.
+/// Returns the SARIF location of a file: relative to the root of the repository, or absolute.
 fn artifact(path: &str) -> Value {
     if path.starts_with('/') {
         return json!({ "uri": format!("file://{}", uri(path)) });

@@ -10,7 +10,7 @@ use std::path::Path;
 pub struct ReportView<'a> {
     /// The judged targets.
     pub judged: &'a [Judged],
-    /// Which part of a fleet these targets are, if they were checked as one.
+    /// The part of `check --all` that these targets are; `None` for the check of a single target.
     pub fleet: Option<&'a FleetInfo>,
     /// The `ok` of the envelope: whether the command will exit with 0.
     pub ok: bool,

@@ -6,16 +6,16 @@ use agentnative_core::model::{CheckId, CheckResult, Status};
 /// The unverified checks of a report, by root cause.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Undecided<'r> {
-    /// The checks that depend on problems that other checks report.
+    /// The checks that are unverified because of problems that other checks report.
     pub waiting: Vec<&'r CheckResult>,
-    /// The checks that report these problems, in the order of the report.
+    /// The checks whose problems the checks in `waiting` depend on, in the order of the report.
     pub causes: Vec<CheckId>,
-    /// The reasons of all others, each with its checks. Reasons that differ in one number are merged, with all
-    /// numbers: `no probe ends with 1, 77, 78`.
+    /// The other unverified checks, grouped by reason. Reasons that differ in one number are merged, with all numbers:
+    /// `no probe ends with 1, 77, 78`.
     pub reasons: Vec<(String, Vec<&'r CheckResult>)>,
 }
 
-/// Reasons with the same words, and at most one number each.
+/// The reason of one or more unverified checks. Reasons that differ only in one number are merged, with all numbers.
 struct Reason<'r> {
     prefix: &'r str,
     numbers: Vec<&'r str>,
@@ -76,8 +76,9 @@ impl Report {
         undecided
     }
 
-    /// Collects the failed checks that an undecided one depends on, directly or through others; `path` contains the
-    /// checks visited so far. Returns the undecided check at the end of the chain, which has a reason of its own.
+    /// Adds to `causes` the failed checks that an undecided check depends on, directly or through other undecided
+    /// checks. `path` contains the checks visited so far. Returns the undecided check at the end of the chain, which
+    /// has a reason of its own.
     fn find_causes<'r>(
         &'r self,
         result: &'r CheckResult,

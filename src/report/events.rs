@@ -58,9 +58,9 @@ pub struct RunEvent {
     pub argv: Option<String>,
     /// Exit code; null if the run did not exit.
     pub exit: Option<i32>,
-    /// How it ended.
+    /// How the run ended.
     pub ended: Ended,
-    /// Number of the signal that killed it.
+    /// Number of the signal that killed the run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub signal: Option<i32>,
     /// Time from the start to the end of the first process, in milliseconds.
@@ -69,7 +69,7 @@ pub struct RunEvent {
     pub stdout_bytes: u64,
     /// Number of bytes on stderr.
     pub stderr_bytes: u64,
-    /// Number of processes that outlived it.
+    /// Number of processes that outlived the run.
     pub left_behind: usize,
 }
 
@@ -108,7 +108,7 @@ impl Ended {
     }
 }
 
-/// All checks have their verdict: the fields of [`Report`] that neither `start` nor a `result` has.
+/// All checks have their verdict. Contains the fields of [`Report`] that are in neither `start` nor a `result`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SummaryEvent {
     /// No MUST failed.

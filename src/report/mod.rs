@@ -73,7 +73,8 @@ pub enum Reports {
     Merged(MergedReport),
 }
 
-/// The key `targets` selects the branch, so that a validator reports errors at their place in the selected one.
+/// A schema with `if`: the key `targets` selects the single or the merged report, so that a validator reports errors at
+/// their place in the selected one.
 impl JsonSchema for Reports {
     fn schema_name() -> Cow<'static, str> {
         "Reports".into()
@@ -93,21 +94,22 @@ pub struct MergedReport {
     pub targets: Vec<Report>,
     /// Number of verdicts of each kind, over all targets.
     pub summary: ReportSummary,
-    /// The parts of all targets that the report covers; absent for merged reports of single targets.
+    /// Which parts of a check of several targets the report covers; absent for merged reports of single targets.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fleet: Option<FleetInfo>,
 }
 
-/// Parts of a check of several targets, with the digest that identifies parts of the same check.
+/// Identifies the parts of a check, split with `--partition`, that a report covers. `report merge` combines parts with
+/// equal digests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetInfo {
-    /// Digest of what all parts have in common: the version of the program, the checks, the options that change verdicts,
-    /// the targets and their configurations, and the number of parts. `xxh128:` and 32 hexadecimal digits.
+    /// Digest of what all parts have in common: the version of the program, the checks, the options that change
+    /// verdicts, the targets and their configurations, and the number of parts. `xxh128:` and 32 hexadecimal digits.
     pub digest: String,
     /// Number of targets in all parts.
     pub targets: usize,
     /// Numbers of the parts in this report, from 1, in ascending order.
     pub parts: Vec<u32>,
-    /// Number of parts.
+    /// Total number of parts of the check.
     pub of: u32,
 }

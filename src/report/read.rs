@@ -14,7 +14,7 @@ struct ReportKind {
 }
 
 impl Reports {
-    /// Reads a document of `check --json`, or a merged one; `-` is stdin.
+    /// Reads the document that `check --json` or `report merge --json` printed; `-` is stdin.
     ///
     /// # Errors
     /// The errors of [`Error::data_file`]; a configuration error with line and column if it is not a report.
@@ -32,7 +32,7 @@ impl Reports {
         })
     }
 
-    /// Returns which part of a check of several targets these reports are, if they are one.
+    /// Returns which parts of a check of several targets the reports cover; `None` for other reports.
     pub fn fleet(&self) -> Option<&FleetInfo> {
         match self {
             Self::One(_) => None,
@@ -49,7 +49,7 @@ impl Reports {
     }
 }
 
-/// Parses the `data` of the document.
+/// Parses a document and returns its `data`; `path` is named in errors.
 fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T> {
     let document: Result<Envelope<T>, _> = serde_json::from_slice(bytes);
     document.map(|document| document.data).map_err(|error| {

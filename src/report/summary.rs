@@ -87,8 +87,8 @@ impl Sum for ReportSummary {
     }
 }
 
-/// Removes verdicts that need runs if another report of the same target decides the check, then reports without
-/// verdicts.
+/// Removes verdicts that other reports replace. A verdict that needs runs is removed if another report of the same
+/// target decides the check; a report that has no verdicts left is removed.
 pub fn merged(mut reports: Vec<Report>) -> Vec<Report> {
     let key = |target: &TargetInfo, id: CheckId| (target.name.clone(), target.project.clone(), id);
     let mut decided = BTreeSet::new();
@@ -114,7 +114,8 @@ pub fn merged(mut reports: Vec<Report>) -> Vec<Report> {
 }
 
 impl Report {
-    /// Returns the summary of each principle that was judged.
+    /// Returns the counts of verdicts per principle, for each principle that was judged. The key is the number of the
+    /// principle.
     pub fn by_principle(&self) -> BTreeMap<u8, ReportSummary> {
         let principles: BTreeSet<u8> = self.results.iter().map(|result| result.principle).collect();
         let of = |principle| self.results.iter().filter(move |result| result.principle == principle);
@@ -149,7 +150,7 @@ impl Report {
         }
     }
 
-    /// Creates the report of one of several targets that could not be checked.
+    /// Creates the report of a target that could not be checked because of `error`, for a check of several targets.
     pub fn not_checked(target: TargetInfo, error: &Error) -> Self {
         let issues = error.issues.iter().map(|issue| format!("; {}", issue.message));
         let note =
@@ -173,7 +174,8 @@ impl Report {
         }
     }
 
-    /// Returns the unverified MUSTs that `--strict` does not accept.
+    /// Returns the unverified MUST checks that `--strict` does not accept: all except those that need runs of a layer
+    /// that was not selected.
     pub fn open_musts(&self) -> impl Iterator<Item = &CheckResult> {
         let is_open = |result: &&CheckResult| {
             result.level == Level::Must && result.status == Status::Unverified && !result.needs_runs
@@ -181,14 +183,14 @@ impl Report {
         self.results.iter().filter(is_open)
     }
 
-    /// Returns the exit code of `check`: 0, or 1 if a MUST failed, a level in `deny` has warnings or the runs were
-    /// interrupted; if `strict`, also if a MUST is unverified, except one that needs runs of a layer that was not
-    /// selected.
+    /// Returns the exit code of `check`. It is 1 if a MUST failed, a level in `deny` has warnings, the runs were
+    /// interrupted, or the target could not be checked; else 0. If `strict`, it is also 1 if a MUST is unverified,
+    /// except one that needs runs of a layer that was not selected.
     pub fn exit_code(&self, strict: bool) -> u8 {
         self.unmet(strict).map_or(0, |error| error.exit_code())
     }
 
-    /// Returns why the exit code is not 0.
+    /// Returns the reason why the exit code is not 0; `None` if it is 0.
     pub fn unmet(&self, strict: bool) -> Option<Error> {
         if let Some(error) = &self.error {
             return Some(Error::findings(format!("the target could not be checked: {}", error.message)));

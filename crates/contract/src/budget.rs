@@ -1,4 +1,4 @@
-//! Limits the time and memory of work, whose cost the author of a schema or a document controls.
+//! Limits the time and memory of work on schemas and documents, whose authors control its cost.
 
 use crate::error::{Error, ErrorKind};
 use cpu_time::ProcessTime;
@@ -14,45 +14,46 @@ use std::time::{Duration, Instant};
 
 /// Stack size of the worker thread, in bytes: schemas nest, and refer to each other, deeper than documents do.
 pub const STACK_BYTES: usize = 64 << 20;
-/// Maximum time between two measurements of the resources used.
+/// Maximum time between two measurements of the resources that the work uses.
 const MAX_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The limits of a step of work. A step ends when the work calls [`finish_step`] or is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// CPU time of this process, capped at the elapsed time because other threads use CPU time as well.
+    /// Maximum CPU time of a step. It is measured as the CPU time of this process, capped at the elapsed time, because
+    /// other threads use CPU time as well.
     pub time: Duration,
-    /// Elapsed time: on a busy machine, it is far more than the CPU time.
+    /// Maximum elapsed time of a step. On a busy machine, the elapsed time is far more than the CPU time.
     pub elapsed: Duration,
-    /// Memory of this process beyond that at the start of the step, in bytes.
+    /// Maximum memory that this process gains from the start of a step, in bytes.
     pub memory: u64,
-    /// Memory of this process beyond that at the start of the work, in bytes.
+    /// Maximum memory that this process gains from the start of the work, in bytes.
     pub total_memory: u64,
 }
 
 impl Budget {
-    /// For work on a schema or a document.
+    /// Budget for work on one schema or one document.
     pub const STEP: Self = Self {
         time: Duration::from_secs(10),
         elapsed: Duration::from_secs(50),
         memory: 160 << 20,
         total_memory: 1 << 30,
     };
-    /// For a complete command, which may wait for input or for programs.
+    /// Budget for a complete command, which may wait for input or for programs.
     pub const COMMAND: Self = Self { elapsed: Duration::MAX, ..Self::STEP };
-    /// For a comparison of two outputs, whose schemas may be large.
+    /// Budget for a comparison of two outputs, whose schemas may be large.
     pub const COMPARISON: Self =
         Self { time: Duration::from_secs(30), elapsed: Duration::from_secs(150), ..Self::STEP };
 }
 
-/// The exceeded limit of a budget.
+/// The limit of a [`Budget`] that work exceeded, with its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExceededLimit {
-    /// The CPU time.
+    /// The limit of CPU time was exceeded.
     Time(Duration),
-    /// The elapsed time.
+    /// The limit of elapsed time was exceeded.
     Elapsed(Duration),
-    /// The memory, in bytes.
+    /// The limit of memory was exceeded; in bytes.
     Memory(u64),
 }
 
@@ -75,27 +76,27 @@ impl From<ExceededLimit> for Error {
     }
 }
 
-/// The state that the work and the waiting thread share.
+/// State shared by the thread that does the work and the thread that waits for it.
 #[derive(Default)]
 struct WorkState {
     cancelled: AtomicBool,
-    /// Number of finished steps.
+    /// Number of steps of the work that are finished.
     steps: AtomicU64,
 }
 
 thread_local! {
-    /// The work of this thread.
+    /// The state of the work that this thread does within a budget; `None` without a budget.
     static WORK: RefCell<Option<Arc<WorkState>>> = const { RefCell::new(None) };
 }
 
-/// Panic payload used to cancel a worker.
+/// Panic payload that ends the work of a thread whose budget is exceeded.
 struct Cancelled;
 
 /// Runs work on a separate thread within a budget. When a limit is exceeded, the function returns at once, and the work
 /// ends at its next [`checkpoint`].
 ///
 /// # Errors
-/// The limit that is exceeded.
+/// The limit that the work exceeds.
 ///
 /// # Panics
 /// If the work panics.
@@ -169,7 +170,8 @@ pub fn finish_step() {
     });
 }
 
-/// Returns work that counts as part of the work of this thread when another thread runs it.
+/// Wraps `work` so that another thread can run it as part of the work of the current thread: with the same budget, and
+/// cancelled together with it.
 pub fn as_part_of_this_work<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
     let state = WORK.with_borrow(Clone::clone);
     move || {
@@ -178,7 +180,8 @@ pub fn as_part_of_this_work<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
     }
 }
 
-/// Ends the work of this thread by a panic if it is cancelled. For loops and recursion that take memory.
+/// Ends the work of this thread by a panic if a limit of its budget is exceeded. To be called in loops and recursion
+/// that take memory.
 pub fn checkpoint() {
     let cancelled = |work: &Arc<WorkState>| work.cancelled.load(Ordering::Relaxed);
     if WORK.with_borrow(|work| work.as_ref().is_some_and(cancelled)) {
@@ -186,11 +189,11 @@ pub fn checkpoint() {
     }
 }
 
-/// The resources used by this process.
+/// The resources that this process has used up to a time.
 struct Usage {
     at: Instant,
     cpu: Duration,
-    /// Physical memory, in bytes.
+    /// Physical memory that this process uses, in bytes.
     memory: u64,
 }
 

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, PoisonError};
 use strict_json::{Chunk, LineChunker, Position};
 
-/// The rest of an input.
+/// The part of an input that was not processed.
 pub struct RemainingInput<R> {
     /// Reader of the remaining bytes.
     pub reader: Chain<Cursor<Vec<u8>>, R>,
@@ -16,12 +16,12 @@ pub struct RemainingInput<R> {
     pub base: Position,
 }
 
-/// Source of chunks that the threads share.
+/// The source of chunks, which several threads share.
 struct ChunkSource<R> {
     chunker: LineChunker<R>,
     /// Reusable buffers. Their number limits how far ahead the input is read.
     free_buffers: Receiver<Vec<u8>>,
-    /// Number of the next chunk.
+    /// Number of the next chunk, from 0.
     number: usize,
 }
 
@@ -35,11 +35,12 @@ impl<R: Read> ChunkSource<R> {
     }
 }
 
-/// Examines chunks of lines on `threads` threads, each with its own state, and merges the results in order on the
-/// calling thread. Reading stops at a chunk without a result, or if `merge` returns false. Memory is bounded by the
-/// number of threads.
+/// Splits an input into chunks of complete lines. `examine` processes them on `threads` threads, each with its own
+/// state. `merge` receives the results in input order, on the calling thread. Reading stops at a chunk for which
+/// `examine` returns `None`, or if `merge` returns false. Memory is bounded by the number of threads.
 ///
-/// Returns the states, and the rest of the input from the first chunk that was read but not merged.
+/// Returns the state of each thread, and the rest of the input from the first chunk that was read but not merged
+/// (`None` if there is no such chunk).
 ///
 /// # Errors
 /// If the reader fails, or a thread panics.

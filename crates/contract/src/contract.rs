@@ -15,20 +15,21 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The file that makes a folder a contract.
+/// Name of the main file of a contract folder.
 pub const CONTRACT_FILE: &str = "contract.toml";
 
-/// A compiled contract: framing, schemas, rules on the stream, exit codes and error output of a target.
+/// A compiled contract, against which outputs are validated: framing, schemas, rules on the stream, exit codes and
+/// error output of a target.
 pub struct Contract {
     pub(super) spec: Spec,
     pub(super) index: RuleIndex,
-    /// The schema of the document, or of records whose type has no schema.
+    /// The schema of the document, or of each record whose event type has no schema.
     pub(super) schema: Option<Arc<Schema>>,
-    /// The schemas of the event types, in the order of the file.
+    /// The schema of each event type, in the order of the file.
     pub(super) schemas: Vec<Arc<Schema>>,
-    /// The schemas of the JSON objects on stderr, by condition.
+    /// For each condition: the schema of the JSON object on stderr, if the condition has one.
     pub(super) stderr_schemas: Vec<Option<Arc<Schema>>>,
-    /// The schema of an element, if the document can be judged element by element.
+    /// The schema of one element, if the document is an array that can be judged element by element.
     pub(super) elements: Option<Arc<Schema>>,
     pub(super) sources: Sources,
     /// The text of `contract.toml` and the requested version; `None` for a schema file.
@@ -46,14 +47,14 @@ pub fn bundled_names() -> impl Iterator<Item = &'static str> {
     BUNDLE.iter().map(|(name, _)| *name)
 }
 
-/// Returns the path that a contract's name denotes, relative to `root`; `None` for a bundled contract.
+/// Returns the path that the name of a contract denotes, relative to `root`; `None` for a bundled contract.
 ///
 /// A name is a path if it contains a `/` or ends in `.json`.
 pub fn contract_path(root: &Path, name: &str) -> Option<PathBuf> {
     (name.contains('/') || name.ends_with(".json")).then(|| root.join(name))
 }
 
-/// Splits `NAME@VERSION` at its last `@`.
+/// Splits `NAME@VERSION` at its last `@` into the name and the version, which is `None` without an `@`.
 pub fn split_version(name: &str) -> (&str, Option<&str>) {
     name.rsplit_once('@').map_or((name, None), |(name, version)| (name, Some(version)))
 }
@@ -107,8 +108,8 @@ impl Contract {
         Self::compile(spec, Sources::new(store), &|error, _| error)
     }
 
-    /// Loads the contract with a name: of a bundled contract, or a path relative to `root` (see [`contract_path`]),
-    /// optionally followed by `@VERSION`.
+    /// Loads the contract that `name` denotes: a bundled contract, or a path relative to `root` (see
+    /// [`contract_path`]). Both may be followed by `@VERSION`.
     pub fn by_name(root: &Path, name: &str) -> Result<Self> {
         match contract_path(root, name) {
             Some(path) if path.exists() => Self::load(&path),
@@ -120,12 +121,13 @@ impl Contract {
         }
     }
 
-    /// Returns the program whose runs have this contract by default.
+    /// Returns the program whose output this contract describes, from `[program]`. Runs of this program have the
+    /// contract by default.
     pub fn program(&self) -> Option<&ContractProgram> {
         self.spec.program.as_ref()
     }
 
-    /// Returns the bundled contract for the runs of a program of this name.
+    /// Returns the bundled contract whose `[program]` has this name; `None` if there is none.
     pub fn for_program(program: &str) -> Option<Self> {
         let is_for = |contract: &Self| contract.program().is_some_and(|known| known.name == program);
         // Only contracts that mention the program are compiled.
@@ -134,13 +136,13 @@ impl Contract {
         bundled_names().filter(mentions_it).filter_map(|name| Self::bundled(name).ok()).find(is_for)
     }
 
-    /// Returns the versions of the contract.
+    /// Returns the versions of the contract, from `[[versions]]`.
     pub fn versions(&self) -> &[ContractVersion] {
         &self.spec.versions
     }
 
-    /// Returns the version for a program by the output of its `--version`; `None` if that contains no version number,
-    /// or the contract has no versions.
+    /// Chooses the version of the contract for a program that printed `printed` for `--version`. Returns `None` if
+    /// `printed` contains no version number, or the contract has no versions.
     pub fn version_for(&self, printed: &str) -> Option<VersionChoice<'_>> {
         version::choose(self.versions(), &version::find_version(printed)?)
     }
@@ -214,60 +216,61 @@ impl Contract {
         Ok(Self { index, spec, schema, schemas, stderr_schemas, elements, sources, text: None })
     }
 
-    /// Returns the name; for a schema file, the path as given.
+    /// Returns the name of the contract; for a schema file, the path as given.
     pub fn name(&self) -> &str {
         &self.spec.name
     }
 
-    /// Returns the title, in one line.
+    /// Returns the title of the contract, in one line.
     pub fn title(&self) -> &str {
         &self.spec.title
     }
 
-    /// Returns the framing of the data on a stream.
+    /// Returns how the data on a stream is framed: as one document, as lines or as an array of events.
     pub fn framing(&self) -> Framing {
         self.spec.framing
     }
 
-    /// Returns the arguments that select the contract's format, if it declares them.
+    /// Returns the arguments that select the format of the contract, such as `--json`, if the contract declares them.
     pub fn format_args(&self) -> Option<&[String]> {
         self.spec.ask.as_deref()
     }
 
-    /// Returns the stream with the data of a failed run, if the contract declares it.
+    /// Returns the stream on which a failed run prints its data, if the contract declares it.
     pub fn error_stream(&self) -> Option<Stream> {
         self.spec.errors
     }
 
-    /// Returns the exit codes of the conditions, sorted; empty if there are no conditions.
+    /// Returns the exit codes that the conditions of the contract allow, sorted; empty if it has no conditions.
     pub fn exit_codes(&self) -> Vec<i32> {
         self.spec.exit_codes().into_iter().collect()
     }
 
-    /// Returns whether the contract is a single schema file.
+    /// Returns whether the contract was made from a single schema file, without a `contract.toml`.
     pub fn is_bare_schema(&self) -> bool {
         self.spec.version.is_empty()
     }
 
-    /// Returns whether the contract has rules on a stream of events.
+    /// Returns whether the contract describes a stream of events and has rules for it.
     pub fn has_stream_rules(&self) -> bool {
         let bounded = |events: &super::spec::EventTypes| events.first.is_some() || events.last.is_some();
         self.spec.framing.has_events()
             && (!self.spec.rules.is_empty() || self.spec.events.as_ref().is_some_and(bounded))
     }
 
-    /// Returns the pointer to the type of an event, if the data is a stream of events.
+    /// Returns the pointer to the type in each event, such as `/type`, if the contract defines event types.
     pub fn discriminator(&self) -> Option<&str> {
         self.spec.events.as_ref().map(|events| events.discriminator.text.as_str())
     }
 
-    /// Returns the schema of an event type, or of the document.
+    /// Returns the schema of the event type with this index in the contract; for `None`, the schema of the document.
     pub(super) fn schema_of(&self, event_type: Option<usize>) -> Option<&Schema> {
         event_type.map(|event_type| &*self.schemas[event_type]).or(self.schema.as_deref())
     }
 }
 
-/// Returns the URI of the schema of an array's elements, if no other keyword of the schema depends on the elements.
+/// Returns the URI of the schema of the elements, if a document is an array that can be judged element by element: no
+/// keyword of its schema but `items` depends on the elements. `uri` and `fragment` locate the schema of the document.
 fn element_schema(sources: &Sources, mut uri: String, mut fragment: String) -> Option<String> {
     const INDEPENDENT: [&str; 13] = [
         "$schema",

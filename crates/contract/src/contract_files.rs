@@ -1,4 +1,4 @@
-//! The files of a contract as data, from which it can be compiled without the file system.
+//! The files of a contract as data. The contract can be compiled from them without the file system.
 
 use super::contract::{CONTRACT_FILE, Contract};
 use super::sources::FileStore;
@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// All files that a contract needs, except those of bundled contracts.
+/// All files from which a contract is compiled, except those of bundled contracts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContractFiles {
-    /// The main file: `contract.toml`, or a schema file.
+    /// Path of the main file: `contract.toml`, or a schema file.
     pub main: String,
-    /// The requested version of the contract.
+    /// The name of the requested version; `None` for the main version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// The text of each file, by its path relative to the folder of `main`.
@@ -42,7 +42,7 @@ impl Contract {
         Some(ContractFiles { main, version, files })
     }
 
-    /// Compiles the contract from these files alone, under its original name.
+    /// Compiles a contract from `files` alone, without the file system. `name` is the original name of the contract.
     ///
     /// # Errors
     /// Of kind `Config`, with the place of each problem.

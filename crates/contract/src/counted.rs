@@ -1,4 +1,4 @@
-//! Counts and lists of names in messages.
+//! Formats counts and lists of names for messages.
 
 use std::fmt::Display;
 
@@ -8,7 +8,7 @@ pub fn counted(count: impl Display + PartialEq + From<u8>, noun: &str) -> String
     format!("{count} {noun}{ending}")
 }
 
-/// Lists the first `max` names in backticks, and the number of the others.
+/// Lists the first `max` names in backticks, separated by commas, and the number of the others (`and 3 more`).
 pub fn list_names(names: impl ExactSizeIterator<Item = impl Display>, max: usize) -> String {
     let more = names.len().saturating_sub(max);
     let first: Vec<String> = names.take(max).map(|name| format!("`{name}`")).collect();
@@ -16,7 +16,7 @@ pub fn list_names(names: impl ExactSizeIterator<Item = impl Display>, max: usize
     format!("{}{more}", first.join(", "))
 }
 
-/// Joins names as alternatives: `a, b or c`.
+/// Joins names as alternatives: `a, b or c`. Without names, returns `nothing`.
 pub fn alternatives(names: Vec<String>) -> String {
     if names.is_empty() { "nothing".to_owned() } else { join_words(names, "or") }
 }

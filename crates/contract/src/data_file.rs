@@ -17,15 +17,15 @@ const MAX_THREADS: usize = 8;
 
 /// An open file of documents or records, or stdin.
 pub struct DataFile {
-    /// The display name; bytes that are not UTF-8 are escaped as `\xNN`.
+    /// The name of the file for messages. Bytes that are not UTF-8 are escaped as `\xNN`.
     pub name: String,
-    /// The framing, if the file name determines it.
+    /// The framing of the data, if the file name determines it, such as lines for `x.jsonl`.
     pub framing: Option<Framing>,
-    /// The length in bytes; `None` for stdin and compressed data.
+    /// The length of the file in bytes; `None` for stdin and compressed data.
     pub length: Option<u64>,
     /// Whether the file is compressed.
     pub compressed: bool,
-    /// Reads the decompressed bytes.
+    /// Reader of the contents, which it decompresses.
     pub reader: Box<dyn Read + Send>,
 }
 
@@ -33,7 +33,7 @@ impl DataFile {
     /// Opens a file, which may be compressed with gzip or Zstandard; `-` is stdin.
     ///
     /// # Errors
-    /// As of [`Error::data_file`], if the file cannot be opened.
+    /// If the file cannot be opened: the error that [`Error::data_file`] creates.
     pub fn open(path: &Path) -> Result<Self> {
         let open_error = |error| Error::data_file(path, &error);
         let (Decompressed { reader, compressed }, length) = if path.as_os_str() == "-" {
@@ -47,25 +47,25 @@ impl DataFile {
         Ok(Self { name: display_name(path), framing: framing(path), length, compressed, reader })
     }
 
-    /// Returns the number of threads to read the file with: 1 for a short file, or else `requested`, or else the number
-    /// of processors, at most 8.
+    /// Returns the number of threads that read the file: 1 for a file under 2 MiB; otherwise `requested`, or, if that
+    /// is `None`, the number of processors, at most 8.
     pub fn thread_count(&self, requested: Option<u8>) -> usize {
         self.length.map_or_else(|| default_threads(requested), |length| thread_count(length, requested))
     }
 }
 
-/// Returns the number of threads to read `length` bytes with; see [`DataFile::thread_count`].
+/// Returns the number of threads that read a file of `length` bytes; see [`DataFile::thread_count`].
 pub fn thread_count(length: u64, requested: Option<u8>) -> usize {
     if length < MIN_PARALLEL_BYTES { 1 } else { default_threads(requested) }
 }
 
-/// Returns `requested`, or else the number of processors, at most 8.
+/// Returns `requested`; if that is `None`, the number of processors, at most 8.
 pub(super) fn default_threads(requested: Option<u8>) -> usize {
     let processors = || thread::available_parallelism().map_or(1, |count| count.get().min(MAX_THREADS));
     requested.map_or_else(processors, usize::from)
 }
 
-/// Returns whether a file is so short that one thread reads it.
+/// Returns whether a file is so short (under 2 MiB) that one thread reads it.
 pub(super) fn is_short(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() < MIN_PARALLEL_BYTES)
 }
@@ -75,12 +75,12 @@ pub(super) fn is_short(path: &Path) -> bool {
 pub struct UnreadablePath {
     /// The path as named by the user, or as found in a folder.
     pub path: PathBuf,
-    /// The reason.
+    /// The reason why the path cannot be read.
     pub error: Error,
 }
 
 impl UnreadablePath {
-    /// Returns the display name, as in [`DataFile::name`].
+    /// Returns the name of the path for messages, as in [`DataFile::name`].
     pub fn name(&self) -> String {
         display_name(&self.path)
     }
@@ -90,8 +90,8 @@ fn display_name(path: &Path) -> String {
     sanitize::lossless(path.as_os_str().as_encoded_bytes()).into_owned()
 }
 
-/// Returns the named files, and in place of a folder its `*.json`, `*.jsonl` and `*.ndjson` files (also with `.gz` or
-/// `.zst`), sorted by name. Returns stdin if `named` is empty.
+/// Returns the files that a user names. Replaces a folder by its `*.json`, `*.jsonl` and `*.ndjson` files (also with
+/// `.gz` or `.zst`), sorted by name. Returns `-`, which is stdin, if `named` is empty.
 ///
 /// A folder that cannot be read or has no such file is an [`UnreadablePath`]. Files are not opened.
 pub fn data_files(named: &[PathBuf]) -> Vec<Result<PathBuf, UnreadablePath>> {
@@ -126,7 +126,8 @@ pub fn data_files(named: &[PathBuf]) -> Vec<Result<PathBuf, UnreadablePath>> {
     files
 }
 
-/// Returns the framing that the extensions of a file name determine.
+/// Returns the framing that the extensions of a file name determine, such as lines for `x.jsonl.gz`; `None` for other
+/// extensions.
 pub fn framing(path: &Path) -> Option<Framing> {
     match path.extension()?.to_str()? {
         "gz" | "zst" => framing(Path::new(path.file_stem()?)),

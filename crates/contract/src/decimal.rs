@@ -1,6 +1,6 @@
 //! Exact decimal numbers.
 
-/// The absolute value of a number: digits times a power of ten.
+/// The exact absolute value of a decimal number: digits times a power of ten.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decimal {
     /// The digits without trailing zeros; empty for 0.
@@ -9,7 +9,7 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// Parses a JSON number; returns `None` if the text is not one.
+    /// Parses a JSON number, and drops its sign. Returns `None` if the text is not a number.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.strip_prefix('-').unwrap_or(text);
         let (mantissa, power) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
@@ -33,7 +33,7 @@ impl Decimal {
         self.digits.is_empty() || self.exponent >= 0
     }
 
-    /// Returns whether the number is an integer multiple of another; `None` if the other has too many digits.
+    /// Returns whether the number is an integer multiple of `other`; `None` if `other` has too many digits to decide.
     pub fn is_multiple_of(&self, other: &Self) -> Option<bool> {
         if self.digits.is_empty() || other.digits.is_empty() {
             return Some(self.digits.is_empty());

@@ -7,13 +7,14 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::fmt::Display;
 use std::io::{self, Cursor, ErrorKind, Read};
 
-/// A reader of decompressed input.
+/// A reader that returns decompressed bytes, with whether the input is compressed.
 pub(super) struct Decompressed {
     pub reader: Box<dyn Read + Send>,
     pub compressed: bool,
 }
 
-/// Detects compression by the first bytes of the input. Waits for one byte only, unless it can begin a magic number.
+/// Returns a reader that decompresses `input` if it is compressed, which its first bytes show. Waits for one byte only,
+/// unless this byte can begin a magic number.
 pub(super) fn decompressed(mut input: impl Read + Send + 'static) -> io::Result<Decompressed> {
     let mut head = Vec::new();
     (&mut input).take(1).read_to_end(&mut head)?;
@@ -50,7 +51,7 @@ impl<R: Read> Read for Gzip<R> {
 struct Zstd<R> {
     input: R,
     decoder: FrameDecoder,
-    /// Whether the decoder is in a frame.
+    /// Whether the decoder has begun a data frame that is not finished.
     in_frame: bool,
 }
 
@@ -81,7 +82,7 @@ impl<R: Read> Read for Zstd<R> {
 }
 
 impl<R: Read> Zstd<R> {
-    /// Enters the next data frame; returns false at the end of the input.
+    /// Begins the next data frame, and skips the skippable frames before it; returns false at the end of the input.
     fn next_frame(&mut self) -> io::Result<bool> {
         loop {
             let mut magic = Vec::new();

@@ -1,17 +1,17 @@
-//! Keys whose value determines the shape of an object.
+//! Keys whose value determines the shape of an object, such as `type`.
 
-/// A key whose value determines the shape of an object.
+/// A key whose value determines the shape of an object, such as `type` or `ok`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Discriminator {
-    /// The key.
+    /// The name of the key.
     pub key: &'static str,
-    /// Whether its value is a boolean; otherwise it is a string.
+    /// Whether the value of the key is a boolean, as in `{"ok": true}`; otherwise it is a string.
     pub boolean: bool,
-    /// Whether its value is the type of a record.
+    /// Whether the value of the key is the type of a record, as in `{"type": "start"}`.
     pub names_type: bool,
 }
 
-/// All discriminators; the first that an object has counts.
+/// All discriminators, in order of precedence: if an object has several of them, only the first counts.
 pub const DISCRIMINATORS: [Discriminator; 8] = [
     type_key("type"),
     type_key("kind"),
@@ -27,7 +27,8 @@ const fn type_key(key: &'static str) -> Discriminator {
     Discriminator { key, boolean: false, names_type: true }
 }
 
-/// Returns the keys that hold the type of a record; the first that all records have counts.
+/// Returns the keys whose value can be the type of a record, in order of precedence: the first that all records have
+/// counts.
 pub fn type_keys() -> impl Iterator<Item = &'static str> {
     DISCRIMINATORS
         .iter()

@@ -10,12 +10,12 @@ pub fn signal_exit_code(signal: i32) -> u8 {
     u8::try_from(128 + signal).unwrap_or(ErrorKind::General.exit_code())
 }
 
-/// The kind of an error, in the sense of the exit codes of principle 2.
+/// The kind of an error, which determines the exit code (principle 2 of the standard).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The command succeeded and found a violation: a failed MUST, an invalid document, a breaking change; exit code 1.
     Findings,
-    /// Nothing could be run, checked or inferred from: exit code 1.
+    /// There was nothing to run, to check or to infer from: exit code 1.
     NothingRun,
     /// The output or a file could not be written: exit code 1.
     Write,
@@ -25,14 +25,14 @@ pub enum ErrorKind {
     General,
     /// Invalid arguments, or a named data file that does not exist: exit code 2.
     Usage,
-    /// Missing permission: to read, write or execute a file, or a rejected key; exit code 77.
+    /// A permission is missing (to read, write or execute a file), or a key was rejected: exit code 77.
     Auth,
     /// An invalid or missing `agentnative.toml`, contract or schema, or a missing target: exit code 78.
     Config,
 }
 
 impl ErrorKind {
-    /// Returns the process exit code of the kind.
+    /// Returns the exit code of a process that fails with an error of this kind.
     pub const fn exit_code(self) -> u8 {
         match self {
             Self::Findings | Self::NothingRun | Self::Write | Self::Budget | Self::General => 1,
@@ -42,7 +42,7 @@ impl ErrorKind {
         }
     }
 
-    /// Returns the stable name that is `kind` in a JSON error object.
+    /// Returns the stable name of the kind, which JSON error objects contain as `kind`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Findings => "findings",
@@ -78,10 +78,10 @@ impl fmt::Display for Place {
     }
 }
 
-/// A single problem with its place.
+/// One problem of an [`Error`] that has several problems or places.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issue {
-    /// The place, if there is one.
+    /// The place of the problem in a file, if it has one.
     pub place: Option<Place>,
     /// What is wrong and what was expected.
     pub message: String,
@@ -102,20 +102,20 @@ impl fmt::Display for Issue {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
-    /// The kind; it determines the exit code.
+    /// The kind of the error; it determines the exit code.
     pub kind: ErrorKind,
     /// What went wrong, in one line.
     pub message: String,
-    /// The single problems, if there are several or they have places.
+    /// The individual problems, if there are several or they have places; otherwise empty.
     pub issues: Vec<Issue>,
-    /// How to fix it.
+    /// How the user can fix the error.
     pub hint: Option<String>,
-    /// The signal that interrupted the work; it determines the exit code.
+    /// The signal that interrupted the work, if one did; the exit code is then 128 + signal.
     pub signal: Option<i32>,
 }
 
 impl Error {
-    /// Creates an error of a kind.
+    /// Creates an error of this kind with a message, without issues, hint and signal.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), issues: Vec::new(), hint: None, signal: None }
     }
@@ -176,17 +176,17 @@ impl Error {
     pub fn config(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Config, message)
     }
-    /// Returns the exit code: by the signal, if there is one, or else by the kind.
+    /// Returns the exit code: 128 + `signal` if a signal interrupted the work, or else the exit code of the kind.
     pub fn exit_code(&self) -> u8 {
         self.signal.map_or(self.kind.exit_code(), signal_exit_code)
     }
-    /// Adds a hint.
+    /// Returns the error with a hint: how to fix it.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
-    /// Adds the single problems.
+    /// Returns the error with its individual problems.
     #[must_use]
     pub fn issues(mut self, issues: Vec<Issue>) -> Self {
         self.issues = issues;

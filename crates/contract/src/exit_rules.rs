@@ -6,19 +6,19 @@ use super::spec::{Condition, Payload, Spec};
 use super::stderr_rules;
 use super::violation::{Against, Violation};
 
-/// The exit of a run, as far as it is known.
+/// The end of a run, as far as it is known: its exit code, its declared condition and its stderr.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RunExit<'a> {
     /// The exit code; 128 + n for a run that was killed by signal n, as in a shell.
     pub code: Option<i32>,
-    /// The condition that is declared for the run.
+    /// Name of the contract's condition that is declared for the run, if one is declared.
     pub condition: Option<&'a str>,
     /// The contents of stderr, if known.
     pub stderr: Option<&'a [u8]>,
 }
 
 impl RunExit<'_> {
-    /// Creates the exit of a run with this exit code.
+    /// Creates the end of a run of which only the exit code is known.
     pub const fn with_code(code: i32) -> Self {
         Self { code: Some(code), condition: None, stderr: None }
     }
@@ -26,7 +26,9 @@ impl RunExit<'_> {
 
 const RULE: &str = "exit-code";
 
-/// Judges the exit of a run and adds the known finding that it shows. Returns whether the payload has to be complete.
+/// Judges the end of a run. Adds its violations, or the known finding of the condition that it matches, to `out`.
+/// `events` is the number of records on stdout. `payload` is the bit set of the patterns of conditions that these
+/// records match. Returns whether stdout has to be complete.
 pub(super) fn judge_exit(
     contract: &Contract,
     exit: &RunExit<'_>,
@@ -46,7 +48,8 @@ pub(super) fn judge_exit(
     complete
 }
 
-/// Returns whether the payload has to be complete, and the condition of the run.
+/// Finds the condition of a run and reports contradictions to it. Returns whether stdout has to be complete, and the
+/// condition that is declared or that matches; `None` if there is none.
 fn judge_condition<'s>(
     run: &ExitFacts<'s>,
     exit: &RunExit<'_>,
@@ -119,7 +122,7 @@ struct ExitFacts<'a> {
 }
 
 impl ExitFacts<'_> {
-    /// Returns why the run does not match a condition; `None` if it matches as far as is known.
+    /// Returns why the run does not match a condition; `None` if the run matches, as far as is known.
     fn mismatch(&self, condition: &Condition) -> Option<String> {
         self.data_mismatch(condition).or_else(|| {
             let nth = self.spec.conditions.iter().position(|other| other.name == condition.name)?;
@@ -127,7 +130,7 @@ impl ExitFacts<'_> {
         })
     }
 
-    /// Returns why the payload does not match a condition.
+    /// Returns why the data on stdout does not match a condition; `None` if it matches.
     fn data_mismatch(&self, condition: &Condition) -> Option<String> {
         match condition.stdout {
             Payload::Any => return None,

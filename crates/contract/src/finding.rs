@@ -4,16 +4,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
 
-/// A contradiction in the origin of a contract, or between the origin and the program, and what the contract requires.
+/// A contradiction in the source of a contract, or between this source and the program, and what the contract requires.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "ContractFinding")]
 pub struct Finding {
-    /// ID, to which rules and conditions refer.
+    /// ID of the finding, which rules and conditions name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Description.
+    /// Description of the contradiction, and what the contract requires.
     pub what: String,
-    /// Where it is published, such as the number of an issue.
+    /// Where the contradiction is published, such as the number of an issue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
 }

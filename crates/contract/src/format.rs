@@ -20,10 +20,10 @@ pub enum OutputFormat {
 }
 
 impl OutputFormat {
-    /// The three formats, in the order of the specification.
+    /// The three formats, in the order of the standard.
     pub const ALL: [Self; 3] = [Self::Text, Self::Json, Self::Jsonl];
 
-    /// Returns the name in flags and reports.
+    /// Returns the name of the format in options and reports, such as `jsonl`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -32,7 +32,7 @@ impl OutputFormat {
         }
     }
 
-    /// Returns whether the format is for programs.
+    /// Returns whether the format is for programs: `json` or `jsonl`, not `text`.
     pub const fn is_json(self) -> bool {
         !matches!(self, Self::Text)
     }
@@ -52,7 +52,7 @@ impl Stream {
     /// Both streams.
     pub const ALL: [Self; 2] = [Self::Stdout, Self::Stderr];
 
-    /// Returns the name: `stdout` or `stderr`.
+    /// Returns the name of the stream: `stdout` or `stderr`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Stdout => "stdout",

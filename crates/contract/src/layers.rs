@@ -5,29 +5,30 @@ use super::version::ContractVersion;
 use crate::spanned_toml::{Table, Value, collect_all, name_hint};
 use semver::VersionReq;
 
-/// Keys of `[[versions]]` that describe the version itself.
+/// Keys of a `[[versions]]` table that describe the version itself, and do not override the contract.
 const VERSION_KEYS: [&str; 4] = ["version", "range", "drift", "drops"];
-/// Arrays of tables that a version extends, each with the key that identifies a table.
+/// Arrays of tables, such as `[[rule]]`, to which a version adds tables. Each has the key that identifies a table in
+/// it.
 pub(super) const EXTENDED_TABLES: [(&str, &str); 3] =
     [("rule", "id"), ("condition", "name"), ("finding", "id")];
-/// Keys that a version replaces.
+/// Keys of a contract that a `[[versions]]` table can override.
 const REPLACED_KEYS: [&str; 7] = ["title", "origin", "framing", "schema", "ask", "errors", "events"];
 
-/// A file, optionally overridden by the table of a version.
+/// The table of a `contract.toml`, and optionally a `[[versions]]` table whose values override those of the file.
 pub(super) struct Layers<'l, 'a> {
     pub file: &'l Table<'a>,
     pub version: Option<&'l Table<'a>>,
-    /// Names of the tables that the version removes.
+    /// Names of the rules, conditions and findings of the file that the version removes.
     drops: Vec<String>,
 }
 
 impl<'l, 'a> Layers<'l, 'a> {
-    /// The file without a version.
+    /// Creates the layers of a file without a version.
     pub fn new(file: &'l Table<'a>) -> Self {
         Self { file, version: None, drops: Vec::new() }
     }
 
-    /// The file as changed by the version.
+    /// Creates the layers of a file and a version, whose values override those of the file.
     pub fn with_version(file: &'l Table<'a>, version: &'l Table<'a>) -> Self {
         let lists = EXTENDED_TABLES.map(|(list, key)| (tables(file, list), key));
         let known = || {
@@ -48,17 +49,18 @@ impl<'l, 'a> Layers<'l, 'a> {
         Self { file, version: Some(version), drops: drops.unwrap_or_default() }
     }
 
-    /// Returns the value of a key: the version's, or else the file's.
+    /// Returns the value of a key from the version, or else from the file; `None` if neither has the key.
     pub fn get(&self, key: &str) -> Option<Value<'a>> {
         self.version.and_then(|version| version.get(key)).or_else(|| self.file.get(key))
     }
 
-    /// As [`Layers::get`]; reports a missing key.
+    /// Returns the value of a key like [`Layers::get`]. If the key is missing, reports that `expected` is required.
     pub fn require(&self, key: &str, expected: &str) -> Option<Value<'a>> {
         self.get(key).or_else(|| self.file.require(key, expected))
     }
 
-    /// Returns the tables of `[[name]]`: those of the file that the version does not drop, then the version's.
+    /// Returns the tables of `[[name]]`: the tables of the file that the version does not remove, and then those of the
+    /// version.
     pub fn tables(&self, name: &str) -> Vec<Table<'a>> {
         let key = EXTENDED_TABLES.iter().find(|(list, _)| *list == name).map_or("id", |(_, key)| key);
         let dropped = |table: &Table<'a>| {
@@ -72,7 +74,7 @@ impl<'l, 'a> Layers<'l, 'a> {
     }
 }
 
-/// Parses the keys of a `[[versions]]` table that describe the version itself.
+/// Parses name, range and changes of a version from its `[[versions]]` table; reports unknown keys.
 pub(super) fn parse_version(table: &Table<'_>) -> Option<ContractVersion> {
     let lists = EXTENDED_TABLES.map(|(list, _)| list);
     table.allow(&[&VERSION_KEYS[..], &REPLACED_KEYS, &lists].concat());
@@ -88,7 +90,7 @@ pub(super) fn parse_version(table: &Table<'_>) -> Option<ContractVersion> {
     Some(ContractVersion { version: name?, range: range?, drift })
 }
 
-/// Returns whether a `[[versions]]` table changes the contract.
+/// Returns whether a `[[versions]]` table changes the contract: it has `drops` or keys that override the contract.
 pub(super) fn changes_contract(table: &Table<'_>) -> bool {
     let mut keys = table.entries.keys().map(|key| key.get_ref().to_string());
     keys.any(|key| key == "drops" || !VERSION_KEYS.contains(&key.as_str()))

@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::io::{self, Read};
 use strict_json::Position;
 
-/// Minimum number of bytes that are kept behind the read position.
+/// Minimum number of bytes before the read position that are kept, unless the input is shorter.
 const WINDOW: usize = 4 << 20;
 /// Number of bytes that are kept at the beginning of a line that is longer than the window.
 const LINE_HEAD: usize = 64 << 10;
 
-/// A range of the input, with the place where it begins.
+/// A range of the input: its bytes, and the position of the first of them.
 #[derive(Debug)]
 struct Segment {
     bytes: Vec<u8>,
@@ -27,18 +27,19 @@ impl Segment {
     }
 }
 
-/// The last bytes that were read.
+/// The last bytes that were read from an input, to compute the line and column of an offset.
 #[derive(Debug)]
 pub(super) struct LocationBuffer {
     last: Segment,
     /// The beginning of the line in which `last` begins.
     head: Segment,
-    /// Offset in the input where reading began.
+    /// Offset in the input at which reading began.
     start: u64,
 }
 
 impl LocationBuffer {
-    /// Creates an empty buffer for input from `base` on. Offsets are relative to `base`.
+    /// Creates an empty buffer for the part of an input that begins at `base`. Offsets to locate are relative to
+    /// `base`.
     pub fn new(base: Position) -> RefCell<Self> {
         let segment = || Segment { bytes: Vec::new(), base };
         RefCell::new(Self { last: segment(), head: segment(), start: base.offset })
@@ -53,7 +54,8 @@ impl LocationBuffer {
         self.last.bytes.extend_from_slice(bytes);
     }
 
-    /// Moves the window past `old`, and `head` to the last line that begins in it.
+    /// Advances the start of `last` past the bytes `old`, which were removed from it. Sets `head` to the beginning of
+    /// the last line that begins in `old`, if one does.
     fn advance(&mut self, old: &[u8]) {
         let line = memchr::memrchr(b'\n', old).map_or(0, |newline| newline + 1);
         if line > 0 {
@@ -66,7 +68,7 @@ impl LocationBuffer {
         self.last.base = self.last.base.after(old);
     }
 
-    /// Returns the place of an offset; `None` if it lies too far back.
+    /// Returns the line and column of an offset; `None` if these bytes are no longer kept.
     pub fn locate(&self, offset: u64) -> Option<Position> {
         let offset = self.start + offset;
         self.last.locate(offset).or_else(|| self.head.locate(offset))
@@ -77,7 +79,7 @@ impl LocationBuffer {
 pub(super) struct TeeReader<'t, R> {
     pub reader: R,
     pub buffer: &'t RefCell<LocationBuffer>,
-    /// Called with the number of bytes read so far.
+    /// Function that receives the number of bytes read so far.
     pub on_progress: &'t mut dyn FnMut(u64),
 }
 

@@ -5,18 +5,18 @@ use serde_json::{Map, Value};
 /// Maximum depth at which references are followed.
 const MAX_DEPTH: usize = 12;
 
-/// A line of an outline.
+/// A line of the outline of a JSON Schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutlineLine {
     /// The nesting depth in the schema, from 0.
     pub depth: usize,
-    /// A key, `[]` for elements, or a condition.
+    /// The name of a key, `[]` for the elements of an array, or a condition such as `when ok is true`.
     pub name: String,
-    /// The constraints of the schema on the value.
+    /// The constraints of the schema on this value, such as `string length <= 80`.
     pub what: String,
 }
 
-/// Returns the outline of a schema.
+/// Returns the outline of a JSON Schema, in the order of the schema.
 pub fn outline(schema: &Value) -> Vec<OutlineLine> {
     let mut outline = Outline { root: schema, lines: Vec::new(), following: Vec::new() };
     outline.node(0, "(root)", schema);
@@ -26,7 +26,7 @@ pub fn outline(schema: &Value) -> Vec<OutlineLine> {
 struct Outline<'a> {
     root: &'a Value,
     lines: Vec<OutlineLine>,
-    /// The references that are being followed.
+    /// The references on the path to the current schema; they are not followed again.
     following: Vec<&'a str>,
 }
 
@@ -99,12 +99,12 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// Returns the elements of a keyword whose value is an array.
+/// Returns the elements of a keyword whose value is an array; none if the schema does not have it.
 fn elements<'a>(members: &'a Map<String, Value>, keyword: &str) -> impl Iterator<Item = &'a Value> {
     members.get(keyword).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// Summarises the constraints of a schema in a few words.
+/// Summarises the constraints of a schema in a few words, such as `string length <= 80`.
 fn constraints(members: &Map<String, Value>) -> String {
     let mut words = Vec::new();
     let list = |value: &Value| match value {
@@ -153,7 +153,7 @@ fn quoted(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), |text| format!("\"{text}\""))
 }
 
-/// Describes the schema of an `if`.
+/// Describes the schema of the keyword `if`, such as `ok is true and id is present`.
 fn describe_condition(schema: &Value) -> String {
     let Some(members) = schema.as_object() else { return quoted(schema) };
     let properties = members.get("properties").and_then(Value::as_object);

@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OutputSpec {
-    /// The probe that prints the output.
+    /// Name of the probe that prints the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<String>,
-    /// The selected format.
+    /// The format that the probe selects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<OutputFormat>,
     /// The framing of the data; `None` if the output is not data, as in the format `text`.
@@ -33,24 +33,25 @@ pub struct OutputSpec {
     /// The types of records, and their order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<EventSpec>,
-    /// The possible exits of a run: one for a probe, one per condition for a contract.
+    /// The ways in which a run can end: one for a probe, one per condition for a contract.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exits: Vec<ExitSpec>,
     /// The error output of a failed run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<ErrorSpec>,
-    /// The rules of a contract that schemas cannot express: by ID, the evaluated form with one line per part. Rules
-    /// with a known finding are left out.
+    /// The rules of a contract that schemas cannot express. The key is the ID of a rule. The value describes the rule
+    /// as it is evaluated, one line per part. Rules whose violations are known findings are left out.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub rules: BTreeMap<String, Vec<String>>,
     /// The keys of each object in output order, by the pointer to the object; `*` stands for each element of an array.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub key_order: BTreeMap<String, Vec<String>>,
-    /// The values of keys that name a type (`type`, `kind`, …) below the event type, by the pointer to the key; `*`
+    /// The values of keys that name a type (`type`, `kind`, …), except the event type, by the pointer to the key. `*`
     /// stands for each element and for each key of a map.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub kinds: BTreeMap<String, Vec<String>>,
-    /// Why at most the exit code is known: the run did not end as declared. A lock never contains such an output.
+    /// If the run did not end as declared: the reason, and nothing but the exit code may be known. A lock never
+    /// contains such an output.
     #[serde(skip)]
     pub unknown: Option<String>,
 }
@@ -64,10 +65,10 @@ pub struct EventSpec {
     /// RFC 6901 pointer to the subtype of a record; the types are then `TYPE/SUBTYPE` or `TYPE`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subtype: Option<String>,
-    /// Whether there are no other types.
+    /// Whether `types` is complete, so that a stream has no records of other types.
     #[serde(default)]
     pub closed: bool,
-    /// The schema of the records of each type; `true` if nothing is known of them.
+    /// The schema of the records of each type, by the name of the type; `true` if nothing is known of them.
     pub types: BTreeMap<String, Value>,
     /// The types that a stream may begin with; `None` if not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,21 +81,21 @@ pub struct EventSpec {
     pub order: Vec<TypeOrder>,
 }
 
-/// A constraint on the order of two types: a record of one comes before the first record of the other.
+/// A constraint on the order of two types: a record of type `before` comes before the first record of type `after`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TypeOrder {
-    /// The type that comes first.
+    /// The type of which a record has to come first.
     pub before: String,
-    /// The type that requires a record of `before`.
+    /// The type whose records require an earlier record of type `before`.
     pub after: String,
 }
 
-/// A possible exit of a run.
+/// A way in which a run can end: its exit codes, and the contents of stdout and stderr.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExitSpec {
-    /// The name of the condition, if there are several.
+    /// The name of the condition of the contract; `None` if there is only one way to end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
     /// The exit codes; 128 + n for a run that was killed by signal n.
@@ -119,7 +120,7 @@ pub struct ErrorSpec {
 }
 
 impl OutputSpec {
-    /// Creates a specification of which at most the exit code is known; `why` is the reason.
+    /// Creates the specification of an output of which at most the exit code is known. `why` is the reason.
     pub fn unknown(probe: &str, format: OutputFormat, code: Option<i32>, why: String) -> Self {
         let exit = |code| ExitSpec { codes: vec![code], ..ExitSpec::default() };
         Self {
@@ -131,12 +132,12 @@ impl OutputSpec {
         }
     }
 
-    /// Returns whether it was inferred from runs only.
+    /// Returns whether the specification was inferred from runs only, not from a contract or schema.
     pub fn is_inferred(&self) -> bool {
         self.probe.is_some() && self.documents.is_empty()
     }
 
-    /// Returns the contents of stdout; `None` if they are not known or depend on the exit.
+    /// Returns which data stdout contains; `None` if this is unknown or depends on the exit.
     pub fn stdout(&self) -> Option<Payload> {
         let has_shape = self.schema.is_some() || self.events.is_some();
         match self.exits.as_slice() {

@@ -10,11 +10,12 @@ use std::io::{self, Read};
 use std::sync::{Mutex, PoisonError};
 use strict_json::{Chunk, Position, ProblemKind, ReadOptions, ReadSummary, Tape, read_lines_in_memory};
 
-/// The records of a chunk, validated individually.
+/// The result of validating the records of a chunk individually: the summary of the reader, and the records.
 type ExaminedChunk = (ReadSummary, ValidatedRecords);
 
-/// Validates lines that can be split into chunks. Returns the rest of the input from the first line that has to be read
-/// as a stream.
+/// Validates JSON Lines in chunks, up to the first chunk that contains a record on several lines, an incomplete line or
+/// a line that is too long. Returns the rest of the input, which has to be read as a stream; `None` if all of it was
+/// validated.
 pub(super) fn read<R: Read + Send>(
     validation: &mut Validation<'_>,
     reader: R,
@@ -44,7 +45,8 @@ pub(super) fn read<R: Read + Send>(
     Ok(fold_chunks(reader, threads, validator, examine, judge)?.1)
 }
 
-/// Validates the records of a chunk; `None` if it does not consist of complete lines with one complete record each.
+/// Validates the records of a chunk; returns `None` if the chunk does not consist of complete lines with one complete
+/// record each.
 fn examine(
     validator: &mut RecordValidator<'_>,
     options: &ReadOptions,
@@ -60,7 +62,8 @@ fn examine(
     (incomplete_lines == 0).then_some((summary, records))
 }
 
-/// Judges the rules between the records of a chunk and all earlier ones. Returns the emptied buffer of the records.
+/// Judges the rules between records, for the records of a chunk and all earlier ones. Returns the buffer of the
+/// records, emptied for reuse.
 fn judge(
     validation: &mut Validation<'_>,
     chunk: &Chunk,
@@ -77,11 +80,11 @@ fn judge(
     records
 }
 
-/// The records of a chunk. The requested record is read again.
+/// Gives access to the records of a chunk. A requested record is parsed again.
 struct ChunkRecords<'k> {
     chunk: &'k Chunk,
     value: Tape,
-    /// Start of the record that `value` contains.
+    /// Byte offset in the chunk of the record that `value` contains.
     start: Option<u64>,
 }
 

@@ -8,15 +8,15 @@ pub(crate) struct Pointer {
     pub text: String,
     tokens: Vec<TapeKey>,
     has_wildcard: bool,
-    /// Index in a [`PointerTree`].
+    /// Index of its result in the results of a [`PointerTree`]; `None` if the pointer is not in a tree.
     slot: Option<usize>,
 }
 
-/// A value with the matches of a [`PointerTree`].
+/// A value on a tape, with the results of a [`PointerTree`] for it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Located<'a> {
     pub value: TapeNode<'a>,
-    /// Index of the matching node, by slot.
+    /// For each slot of the tree: the tape index of the matching node, if there is one. Empty without a tree.
     found: &'a [Option<usize>],
 }
 
@@ -49,12 +49,12 @@ impl Pointer {
         Some(Self { text: text.to_owned(), tokens, has_wildcard: false, slot: None })
     }
 
-    /// Returns whether it matches at most one value.
+    /// Returns whether the pointer matches at most one value, because it contains no `*`.
     pub fn is_single(&self) -> bool {
         !self.has_wildcard
     }
 
-    /// Returns the first match.
+    /// Returns the first value in `at` that the pointer matches.
     pub fn first_match<'a>(&self, at: impl Into<Located<'a>>) -> Option<TapeNode<'a>> {
         let Located { value, found } = at.into();
         if let Some(found) = self.slot.and_then(|slot| found.get(slot)) {
@@ -66,7 +66,8 @@ impl Pointer {
         self.tokens.iter().try_fold(value, |value, token| value.get(token))
     }
 
-    /// Visits the matches, each with its index, until `enough` returns true; returns whether it did.
+    /// Calls `enough` with each matching value and its index among the matches, until it returns true. Returns whether
+    /// it did.
     pub fn any<'a>(
         &self,
         at: impl Into<Located<'a>>,
@@ -83,7 +84,7 @@ impl Pointer {
         self.first_match(at).is_some_and(|value| enough(0, value))
     }
 
-    /// Visits all matches, each with its index.
+    /// Calls `visit` with each matching value and its index among the matches.
     pub fn each<'a>(&self, at: impl Into<Located<'a>>, mut visit: impl FnMut(usize, TapeNode<'a>)) {
         self.any(at, |nth, value| {
             visit(nth, value);
@@ -91,12 +92,12 @@ impl Pointer {
         });
     }
 
-    /// Returns the `nth` match with its own pointer.
+    /// Returns the match with index `nth`, from 0, and its exact pointer, in which `*` is replaced.
     pub fn nth_match<'a>(&self, value: TapeNode<'a>, nth: usize) -> Option<(String, TapeNode<'a>)> {
         self.matches(value).into_iter().nth(nth)
     }
 
-    /// Returns all matches, each with its own pointer.
+    /// Returns all matches, each with its exact pointer, in which `*` is replaced.
     fn matches<'a>(&self, value: TapeNode<'a>) -> Vec<(String, TapeNode<'a>)> {
         self.tokens.iter().fold(vec![(String::new(), value)], |found, token| {
             let next = |(at, value): (String, TapeNode<'a>)| -> Vec<(String, TapeNode<'a>)> {
@@ -113,10 +114,10 @@ impl Pointer {
     }
 }
 
-/// Pointers that are looked up together, so that shared prefixes are resolved once.
+/// A tree of pointers that are looked up together, so that shared prefixes are resolved once.
 #[derive(Debug)]
 pub(crate) struct PointerTree {
-    /// The child slots by token, for each slot.
+    /// For each slot (a node of the tree): the slots of its children, by token.
     children: Vec<KeyMap<usize>>,
 }
 
@@ -140,7 +141,7 @@ impl PointerTree {
         Self { children: children.into_iter().map(KeyMap::from_iter).collect() }
     }
 
-    /// Looks up all pointers; `found` gets one entry per slot.
+    /// Looks up all pointers of the tree in `value`. Replaces the contents of `found` by the results, one per slot.
     pub fn locate<'a>(&self, value: TapeNode<'a>, found: &'a mut Vec<Option<usize>>) -> Located<'a> {
         found.clear();
         found.resize(self.children.len(), None);

@@ -30,8 +30,8 @@ const KEYS: [&str; 14] = [
     "program",
 ];
 
-/// Parses the text of the file at `path` for a version (its main version for `None`); also returns the span of each
-/// schema reference.
+/// Parses `text`, the contents of the `contract.toml` at `path`. `version` selects a version of the contract; `None`
+/// selects the main version. Also returns the span of each schema reference, by the reference.
 pub(super) fn read(text: &str, path: &Path, version: Option<&str>) -> Result<(Spec, HashMap<String, Span>)> {
     parse_file(text, path, |file| parse(&file, version))?
 }
@@ -66,7 +66,7 @@ fn parse(file: &Table<'_>, wanted: Option<&str>) -> Result<(Spec, HashMap<String
     Ok((Spec { versions, ..spec }, references))
 }
 
-/// Returns the version of this name, or the one whose range includes this version of the program.
+/// Returns the version with the name `wanted`, or the one whose range includes the program version `wanted`.
 fn choose<'v>(versions: &'v [ContractVersion], wanted: &str) -> Option<&'v ContractVersion> {
     let named = versions.iter().find(|version| version.version == wanted);
     let fitting = || version::choose(versions, &version::find_version(wanted)?).filter(|choice| choice.fits);
@@ -154,7 +154,8 @@ fn parse_layers(file: &Layers<'_, '_>) -> (Spec, HashMap<String, Span>) {
     (spec, references)
 }
 
-/// Reports tables with the name of an earlier table.
+/// Reports each table whose `key` has the same value as that of an earlier table. `name` is the name of the array of
+/// tables.
 fn check_unique(tables: &[Table<'_>], name: &str, key: &str) {
     let mut seen = Vec::new();
     for table in tables {
@@ -167,7 +168,8 @@ fn check_unique(tables: &[Table<'_>], name: &str, key: &str) {
     }
 }
 
-/// Reads a reference to a schema: a file of the folder or of a bundled contract, with an optional pointer into it.
+/// Reads a reference to a schema: a file of the folder or of a bundled contract, with an optional pointer into it. Adds
+/// its span to `references`.
 fn reference(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Option<String> {
     let text = non_empty_string(value)?;
     references.insert(text.clone(), value.span.clone());
@@ -291,7 +293,7 @@ fn finding(table: &Table<'_>) -> Option<Finding> {
     Some(Finding { id, what: what?, reference })
 }
 
-/// Reports the `finding` of a rule or condition that the contract does not define.
+/// Reports the value of the key `finding` of a rule or condition if no `[[finding]]` has this ID.
 fn check_finding(value: &Value<'_>, findings: &[Finding]) {
     let Some(id) = value.inner.as_str() else { return };
     let ids = || findings.iter().filter_map(|finding| finding.id.as_deref());

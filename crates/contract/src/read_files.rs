@@ -1,4 +1,4 @@
-//! Reads many files: short ones in parallel, long ones sequentially with all threads each.
+//! Reads many files: short ones in parallel, each with one thread; long ones one after another, each with all threads.
 
 use super::budget;
 use super::data_file::{DataFile, UnreadablePath, default_threads, is_short};
@@ -8,24 +8,25 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// An event while files are read.
+/// What [`read_files`] reports while it reads files.
 pub enum ReadEvent<'a, T> {
-    /// Progress within a file.
+    /// More bytes of a file were read.
     Progress {
         /// Name of the file.
         name: &'a str,
-        /// Length in bytes, if known.
+        /// Length of the file in bytes, if known.
         length: Option<u64>,
         /// Number of bytes read so far.
         bytes: u64,
     },
-    /// A completely read file with the result. The events have the order of the paths.
+    /// A file that was read to its end, with the result of reading it. These events have the order of the paths.
     Completed(PathBuf, T),
     /// A file or folder that cannot be read.
     Unreadable(UnreadablePath),
 }
 
-/// Reads each file with `read`, whose second argument is the number of threads it may use. `tell` receives the events.
+/// Calls `read` for each file. Its arguments are the open file, the number of threads that it may use, and a function
+/// to call with the number of bytes read so far. `tell` receives the events.
 ///
 /// # Errors
 /// The first error of `tell`, which stops reading; or no thread can be spawned.
@@ -55,7 +56,7 @@ pub fn read_files<T: Send>(
     Ok(())
 }
 
-/// Reads one file with one or more threads.
+/// Reads one file, with as many threads as [`DataFile::thread_count`] returns, and passes the events to `tell`.
 fn read_one<T>(
     path: PathBuf,
     jobs: Option<u8>,
@@ -77,7 +78,7 @@ fn read_one<T>(
     tell(ReadEvent::from_result(path, result))
 }
 
-/// Reads files in parallel with `count` threads, one file per thread at a time.
+/// Reads several files in parallel: `count` threads read one file each at a time.
 fn read_parallel<T: Send>(
     paths: &[PathBuf],
     count: usize,

@@ -11,14 +11,14 @@ use crate::spanned_toml::{Table, Value, collect_all, name_hint};
 use serde_json::Value as Json;
 use toml::de::DeValue;
 
-/// Maximum number of states and of transitions of a state machine, and of patterns in all conditions: they are bits of
-/// a `u64`.
+/// Maximum number of states of a state machine, of its transitions, and of patterns in all conditions: each of them is
+/// a bit of a `u64`.
 pub(super) const MAX_BITS: usize = 64;
 
-/// The keys of which a rule has exactly one; it determines the kind of the rule.
+/// Keys of a `[[rule]]` of which it has exactly one. This key determines the kind of the rule.
 const KINDS: [&str; 6] = ["uses", "steps", "compare", "same", "same_keys", "one_of"];
 
-/// The event types of a contract; `None` in a contract of documents.
+/// The event types that a contract defines; `None` if it describes documents, which have no types.
 pub(super) struct KnownTypes(Option<Vec<String>>);
 
 impl KnownTypes {
@@ -31,7 +31,7 @@ impl KnownTypes {
         Self(Some(names))
     }
 
-    /// Reads one known type, or an array of them.
+    /// Reads one event type or an array of event types; reports types that the contract does not define.
     pub fn read(&self, value: &Value<'_>) -> Option<Vec<String>> {
         let Some(known) = &self.0 else {
             return value.report("a document has no events; use `when` instead");
@@ -93,7 +93,7 @@ fn references(table: &Table<'_>, uses: &Value<'_>, types: &KnownTypes) -> Option
     Some(RuleKind::Refer { uses: pattern_values(uses, types)?, defines: defines? })
 }
 
-/// Reads `[{ on = …, when = …, at = "/pointer" }]`.
+/// Reads an array of places: `[{ on = …, when = …, at = "/pointer" }]`.
 fn pattern_values(value: &Value<'_>, types: &KnownTypes) -> Option<Vec<PatternValue>> {
     let values = one_or_more(value, "places: { on = …, at = \"/pointer\" }")?.into_iter().map(|element| {
         let table = element.table("the place", "a table: { on = …, at = \"/pointer\" }")?;
@@ -159,7 +159,7 @@ fn transition(element: &Value<'_>, states: &mut Vec<String>, types: &KnownTypes)
     Some(Transition { from, pattern: pattern(&table, types), unseen, to })
 }
 
-/// Reads `["/a", "<=", "/b"]`.
+/// Reads a comparison, such as `["/a", "<=", "/b"]`.
 fn compare(value: &Value<'_>, types: &KnownTypes) -> Option<RuleKind> {
     const EXPECTED: &str = "two terms with a relation between them, such as [\"/start\", \"<=\", \"/end\"]";
     let elements = value.elements(EXPECTED)?;
@@ -171,7 +171,8 @@ fn compare(value: &Value<'_>, types: &KnownTypes) -> Option<RuleKind> {
     Some(RuleKind::Compare { left: left?, relation: relation?, right: right? })
 }
 
-/// Reads a term. A total cannot be part of another term.
+/// Reads a term of a comparison: a pointer, such as `"/a"`, or a table, such as `{ count = "/a" }`. A total (`sum`,
+/// `last` or `events`) cannot be part of another term.
 fn term(value: &Value<'_>, types: &KnownTypes) -> Option<Term> {
     if value.inner.is_str() {
         return pointer(value).map(Term::At);
@@ -211,7 +212,7 @@ fn term(value: &Value<'_>, types: &KnownTypes) -> Option<Term> {
     Some(Term::Count { array, when: value_tests(&table) })
 }
 
-/// Reads `on` and `when` of a table.
+/// Reads the keys `on` and `when` of a table as a pattern.
 pub(super) fn pattern(table: &Table<'_>, types: &KnownTypes) -> Pattern {
     Pattern { on: table.get("on").and_then(|value| types.read(&value)), when: value_tests(table) }
 }
@@ -221,14 +222,15 @@ pub(super) fn patterns(value: &Value<'_>, types: &KnownTypes) -> Option<Vec<Patt
     collect_all(elements.iter().map(|element| inline_pattern(element, types)))
 }
 
-/// Reads `{ on = …, when = … }`.
+/// Reads a pattern: `{ on = …, when = … }`.
 fn inline_pattern(value: &Value<'_>, types: &KnownTypes) -> Option<Pattern> {
     let table = value.table("the pattern", "a table: { on = …, when = … }")?;
     table.allow(&["on", "when"]);
     Some(pattern(&table, types))
 }
 
-/// Reads `when = { "/pointer" = value }`; a value is a scalar, an array of scalars, or `{ present = true }`.
+/// Reads the key `when` of a table: `when = { "/pointer" = value }`. A value is a scalar, an array of scalars, or
+/// `{ present = true }`.
 fn value_tests(table: &Table<'_>) -> Vec<(Pointer, ValueTest)> {
     let expected = "a table that maps JSON pointers to values, such as { \"/ok\" = true }";
     let Some(when) = table.get("when").and_then(|value| value.table("`when`", expected)) else {
@@ -265,7 +267,7 @@ fn scalars(value: &Value<'_>) -> Option<Vec<Json>> {
     collect_all(values)
 }
 
-/// Reads a pointer without `*`.
+/// Reads a pointer without `*`; reports any other value.
 pub(super) fn pointer(value: &Value<'_>) -> Option<Pointer> {
     let pointer = wildcard_pointer(value)?;
     if !pointer.is_single() {
@@ -276,13 +278,13 @@ pub(super) fn pointer(value: &Value<'_>) -> Option<Pointer> {
     Some(pointer)
 }
 
-/// Reads a pointer that may contain `*`.
+/// Reads a pointer that may contain `*`; reports any other value.
 fn wildcard_pointer(value: &Value<'_>) -> Option<Pointer> {
     let text = value.string("a JSON pointer, such as \"/ok\"")?.text;
     parse_pointer(&text).or_else(|fault| value.report(&fault).ok_or(())).ok()
 }
 
-/// Parses a pointer; the error is a message.
+/// Parses a pointer; the error is a message for the user.
 fn parse_pointer(text: &str) -> Result<Pointer, String> {
     let message = "is not a JSON pointer; expected one such as \"/ok\" (\"\" is the complete document)";
     Pointer::parse(text).ok_or_else(|| format!("{text:?} {message}"))
@@ -293,7 +295,8 @@ fn pointers(value: &Value<'_>) -> Option<Vec<Pointer>> {
     collect_all(one_or_more(value, "JSON pointers")?.iter().map(pointer))
 }
 
-/// Returns the elements of a non-empty array; any other value counts as an array of one element.
+/// Returns the elements of an array, and reports an empty array. Any other value counts as an array of one element.
+/// `what` names the elements in messages.
 pub(super) fn one_or_more<'a>(value: &Value<'a>, what: &str) -> Option<Vec<Value<'a>>> {
     if !value.inner.is_array() {
         return Some(vec![value.clone()]);

@@ -1,4 +1,4 @@
-//! Judges records in order: reports the violations by each record, and judges the rules between records.
+//! Judges records in order: reports the violations that single records cause, and judges the rules between records.
 
 use super::contract::Contract;
 use super::exit_rules::RunExit;
@@ -10,18 +10,18 @@ use super::violation::{LimitedViolations, ReportLimit, Violation, ViolationCount
 use std::cell::RefCell;
 use strict_json::{Position, Tape};
 
-/// The source of the records that are judged, for messages and places.
+/// Gives access to the records that are judged: to their values for messages, and to positions in them.
 pub(super) trait RecordAccess {
-    /// Returns the value of a record.
+    /// Returns the value of a record, on a tape.
     fn value(&mut self, record: &ValidatedRecord) -> &Tape;
-    /// Returns the place of an offset in a record; `None` if it lies too far back.
+    /// Returns the line and column of an offset in a record; `None` if these bytes are no longer available.
     fn locate(&self, record: &ValidatedRecord, offset: u64) -> Option<Position>;
 }
 
-/// The last record that was read.
+/// Gives access to the record that was read last.
 pub(super) struct LastRecord<'a> {
     pub value: &'a Tape,
-    /// The last bytes that were read; `None` for values in memory.
+    /// The last bytes that were read from the input; `None` for values in memory.
     pub buffer: Option<&'a RefCell<LocationBuffer>>,
 }
 
@@ -35,16 +35,16 @@ impl RecordAccess for LastRecord<'_> {
     }
 }
 
-/// Settings of a [`RecordPipeline`].
+/// Settings for judging records with a [`RecordPipeline`].
 #[derive(Clone, Copy)]
 pub(super) struct JudgeOptions<'e> {
-    /// The exit of each record, if each record is a separate run.
+    /// If each record is the output of a separate run: how each of these runs ended.
     pub each_exits: Option<RunExit<'e>>,
-    /// Whether violations have the number and the line of their record.
+    /// Whether a violation gets the number and the line of its record.
     pub numbered: bool,
 }
 
-/// Judges a sequence of records.
+/// Judges a sequence of records in input order, and keeps the state between them.
 #[derive(Debug)]
 pub(super) struct RecordPipeline<'c> {
     pub contract: &'c Contract,
@@ -56,7 +56,8 @@ impl<'c> RecordPipeline<'c> {
         Self { contract, state: StreamState::new(&contract.spec) }
     }
 
-    /// Judges these records and clears them. Reports violations up to `limit`, and returns the number of the others.
+    /// Judges `records` and clears them. Adds their violations to `found` up to `limit`, and returns the numbers of the
+    /// others.
     pub fn judge(
         &mut self,
         records: &mut ValidatedRecords,

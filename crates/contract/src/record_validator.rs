@@ -10,11 +10,11 @@ use strict_json::{Event, Sink, Tape};
 #[derive(Debug, Default)]
 pub(super) struct ValidatedRecords {
     pub records: Vec<ValidatedRecord>,
-    /// Inputs of the rules between records.
+    /// Facts about the records from which the rules between records are judged.
     pub rule_inputs: RuleInputs,
-    /// Violations by single records.
+    /// Violations of schemas and rules by one record alone.
     pub violations: Vec<RecordViolation>,
-    /// Violations beyond the reporting limit.
+    /// Numbers of violations beyond the report limit.
     pub omitted: ViolationCounts,
     /// Number of records that could not be judged completely.
     pub incomplete: u64,
@@ -24,21 +24,21 @@ pub(super) struct ValidatedRecords {
 #[derive(Debug)]
 pub(super) struct ValidatedRecord {
     pub class: RecordClass,
-    /// End of its rule inputs; they begin where those of the previous record end.
+    /// Index after the last rule input of this record. Its rule inputs begin where those of the previous record end.
     pub inputs_end: usize,
-    /// The line where it begins.
+    /// Number of the line where the record begins, from 1.
     pub line: u64,
-    /// Start and `end`: byte offsets in the bytes that were read.
+    /// Byte offset of the record in the bytes that were read; `end` is the offset after the record.
     pub start: u64,
     pub end: u64,
 }
 
-/// A violation by a single record.
+/// A violation of a schema or rule by one record alone.
 #[derive(Debug)]
 pub(super) struct RecordViolation {
-    /// Index of the record.
+    /// Index of the record in the list of validated records.
     pub record: usize,
-    /// Byte offset of the value.
+    /// Byte offset of the value that violates the schema or rule; `None` if unknown.
     pub offset: Option<u64>,
     pub violation: Violation,
 }
@@ -47,11 +47,11 @@ pub(super) struct RecordViolation {
 #[derive(Debug)]
 pub(super) struct RecordValidator<'c> {
     contract: &'c Contract,
-    /// The value of the last record.
+    /// The value of the record that was read last.
     pub value: Tape,
     pub records: ValidatedRecords,
     pub limit: ReportLimit,
-    /// Number of lines before the bytes that are read.
+    /// Number of lines in the input before the bytes that are read; added to line numbers.
     pub lines_before: u64,
     line: u64,
     start: u64,
@@ -63,7 +63,7 @@ impl<'c> RecordValidator<'c> {
         Self { contract, value, records, limit, lines_before: 0, line: 1, start: 0 }
     }
 
-    /// Validates the value, which ends at byte offset `end`.
+    /// Validates the value on the tape, a record that ends at byte offset `end`.
     pub fn validate(&mut self, end: u64) {
         let Some(root) = self.value.root() else { return };
         let (contract, records) = (self.contract, &mut self.records);
@@ -91,7 +91,7 @@ impl<'c> RecordValidator<'c> {
         records.records.push(ValidatedRecord { class, inputs_end, line, start, end });
     }
 
-    /// Validates a value in memory.
+    /// Validates a value in memory, as a record that begins at this line.
     pub fn validate_value(&mut self, line: u64, value: &serde_json::Value) {
         self.line = line;
         self.value.fill(value);
@@ -123,7 +123,8 @@ impl Sink for RecordValidator<'_> {
     }
 }
 
-/// Returns the byte offset of the value at a pointer, or of the root if there is none.
+/// Returns the byte offset of the value at a pointer, or of the root if the pointer matches nothing. `None` without a
+/// value.
 pub(super) fn offset_of(value: &Tape, pointer: &str) -> Option<u64> {
     let root = value.root()?;
     Some(Pointer::parse_literal(pointer)?.first_match(root).unwrap_or(root).offset())

@@ -10,25 +10,25 @@ use strict_json::{JsonKind, JsonType, TapeNode};
 /// A rule over one document, or over the events of a stream.
 #[derive(Debug, Clone)]
 pub(crate) struct Rule {
-    /// Its ID, unique in the contract.
+    /// ID of the rule, unique in the contract.
     pub id: String,
-    /// Its requirement, in a sentence.
+    /// Requirement of the rule, in one sentence.
     pub what: String,
-    /// The events (or the document) that it applies to.
+    /// The events (or the document) that the rule applies to.
     pub filter: Pattern,
     pub kind: RuleKind,
-    /// The ID of a known finding: a violation is then a warning, not an error.
+    /// The ID of a known finding of the contract. A violation of the rule is then a warning, not an error.
     pub finding: Option<String>,
 }
 
 /// The requirement of a rule.
 #[derive(Debug, Clone)]
 pub(crate) enum RuleKind {
-    /// Each value at `uses` is defined by `defines` in an earlier event or in the same one.
+    /// Each value at a place in `uses` also occurs at a place in `defines`, in an earlier event or in the same one.
     Refer { defines: Vec<PatternValue>, uses: Vec<PatternValue> },
-    /// For each key, the events follow the transitions of a state machine.
+    /// For each key of a [`StateMachine`], the events follow its transitions.
     StateMachine(StateMachine),
-    /// A relation holds between two numbers of an event, if both are present.
+    /// A relation holds between two numbers of an event, if the event has both.
     Compare { left: Term, relation: Relation, right: Term },
     /// All values at these pointers are the same throughout the stream.
     Same(Vec<Pointer>),
@@ -39,7 +39,7 @@ pub(crate) enum RuleKind {
 }
 
 impl Rule {
-    /// Returns the rule restricted to events of a type; see [`Pattern::for_type`].
+    /// Returns a copy of the rule for the events of one type only; see [`Pattern::for_type`].
     pub fn for_type(&self, event_type: Option<&str>) -> Self {
         let mut rule = self.clone();
         for pattern in rule.patterns_mut() {
@@ -66,7 +66,7 @@ impl Rule {
         patterns
     }
 
-    /// Returns all pointers into an event.
+    /// Returns all pointers of the rule that are looked up in an event.
     pub fn pointers_mut(&mut self) -> Vec<&mut Pointer> {
         let mut pointers = self.filter.pointers_mut();
         match &mut self.kind {
@@ -94,18 +94,18 @@ impl Rule {
 }
 
 impl RuleKind {
-    /// Returns the sides of a comparison if at least one is a [`Term::Total`].
+    /// Returns the left and the right side of a comparison if at least one of them is a [`Term::Total`].
     pub fn totals(&self) -> Option<[&Term; 2]> {
         let Self::Compare { left, right, .. } = self else { return None };
         left.total().or(right.total()).map(|_| [left, right])
     }
 }
 
-/// A state machine that the events of a stream drive.
+/// A state machine whose transitions are triggered by the events of a stream.
 #[derive(Debug, Clone)]
 pub(crate) struct StateMachine {
-    /// The parts of the key; each key has its own machine. Empty for one machine per stream. Each part is the scalar at
-    /// the first of its pointers that matches.
+    /// The parts of the key, such as the ID of a call. Each key has its own machine; without parts, there is one
+    /// machine per stream. A part is the scalar at the first of its pointers that matches.
     pub key: Vec<Vec<Pointer>>,
     /// Names of the states; the first is the initial state.
     pub states: Vec<String>,
@@ -117,25 +117,25 @@ pub(crate) struct StateMachine {
 /// A transition between states, triggered by events that match a pattern.
 #[derive(Debug, Clone)]
 pub(crate) struct Transition {
-    /// Bit set of the source states.
+    /// Bit set of the states in which the transition is possible, by index.
     pub from: u64,
     pub pattern: Pattern,
-    /// If set, an event triggers it only if the value here did not trigger it before.
+    /// If set, an event triggers the transition only if the value at this pointer has not triggered it before.
     pub unseen: Option<Pointer>,
     pub to: usize,
 }
 
-/// A value in events that match a pattern.
+/// The values at a pointer, in events that match a pattern.
 #[derive(Debug, Clone)]
 pub(crate) struct PatternValue {
     pub pattern: Pattern,
     pub at: Pointer,
 }
 
-/// A filter on events by type and by values. A document has no type.
+/// A filter that selects events by their type and by their values. A document has no type.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Pattern {
-    /// Any of these types; `None` for every event.
+    /// The types of which an event has one; `None` for every event.
     pub(crate) on: Option<Vec<String>>,
     pub(crate) when: Vec<(Pointer, ValueTest)>,
 }
@@ -144,15 +144,15 @@ pub struct Pattern {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ValueTest {
     OneOf(Vec<Value>),
-    /// Whether a value is present.
+    /// `true` if a value has to be present, `false` if it has to be missing.
     Present(bool),
 }
 
-/// A number that is computed from an event.
+/// A side of a comparison: a number that is computed from an event.
 #[derive(Debug, Clone)]
 pub(crate) enum Term {
     At(Pointer),
-    /// The number of elements of an array that pass the tests.
+    /// The number of elements of an array that pass all tests.
     Count {
         array: Pointer,
         when: Vec<(Pointer, ValueTest)>,
@@ -161,30 +161,31 @@ pub(crate) enum Term {
     Ratio(Box<Term>, Box<Term>),
     /// The sum of two numbers.
     Add(Box<Term>, Box<Term>),
-    /// A total over all events so far.
+    /// A number that is computed from all events so far.
     Total(Total),
 }
 
-/// A total over all events so far that match a pattern.
+/// A number that is computed from all events so far that match a pattern.
 #[derive(Debug, Clone)]
 pub(crate) struct Total {
     pub kind: TotalKind,
     pub pattern: Pattern,
 }
 
-/// The kind of a total.
+/// How a [`Total`] is computed from the events.
 #[derive(Debug, Clone)]
 pub(crate) enum TotalKind {
-    /// The sum of the numbers at the pointer.
+    /// The sum of all numbers at the pointer.
     Sum(Pointer),
-    /// The last number at the pointer.
+    /// The number at the pointer in the last event that has one.
     Last(Pointer),
-    /// The number of events.
+    /// The number of events that match the pattern.
     Events,
 }
 
 impl Total {
-    /// Returns the number that an event adds, or sets for [`TotalKind::Last`]; `None` if it changes nothing.
+    /// Returns the number that an event adds to the total; for [`TotalKind::Last`], the number that becomes the total.
+    /// `None` if the event changes nothing.
     pub fn contribution(&self, value: Located<'_>) -> Option<f64> {
         let number = |found: TapeNode<'_>| match found.kind() {
             JsonKind::Number(number) => number.as_f64(),
@@ -267,29 +268,32 @@ fn add(left: &Number, right: &Number) -> Option<Number> {
 }
 
 impl Pattern {
-    /// Returns the pattern restricted to events of a type: one without types, or one that matches nothing.
+    /// Returns a copy of the pattern for the events of one type only. It does not test the type: if events of this type
+    /// cannot match, it matches nothing. `None` stands for events of an unknown type and documents.
     pub(crate) fn for_type(&self, event_type: Option<&str>) -> Self {
         let on = if self.can_match(event_type) { None } else { Some(Vec::new()) };
         Self { on, when: self.when.clone() }
     }
 
-    /// Returns all pointers into an event.
+    /// Returns all pointers of the pattern, which are looked up in an event.
     pub(crate) fn pointers_mut(&mut self) -> Vec<&mut Pointer> {
         self.when.iter_mut().map(|(pointer, _)| pointer).collect()
     }
 
-    /// Returns whether an event matches; only for the result of [`Pattern::for_type`].
+    /// Returns whether an event matches the pattern. Only for a pattern that [`Pattern::for_type`] has returned for the
+    /// type of this event.
     pub(crate) fn matches(&self, value: Located<'_>) -> bool {
         self.on.is_none() && passes(&self.when, value)
     }
 
-    /// Returns whether events of a type can match.
+    /// Returns whether events of a type can match the pattern. `None` stands for events of an unknown type and
+    /// documents.
     pub(crate) fn can_match(&self, event_type: Option<&str>) -> bool {
         self.on.as_ref().is_none_or(|types| types.iter().any(|name| Some(name.as_str()) == event_type))
     }
 }
 
-/// The description in messages.
+/// Formats the pattern for messages, such as `result with /ok true`.
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let types = self.on.as_ref().map(|types| types.join(" or "));
@@ -317,7 +321,7 @@ impl Serialize for Pattern {
     }
 }
 
-/// Returns whether a value passes all tests.
+/// Returns whether a value passes all tests, each on the values at a pointer.
 fn passes(when: &[(Pointer, ValueTest)], value: Located<'_>) -> bool {
     when.iter().all(|(pointer, test)| match test {
         ValueTest::Present(present) => pointer.any(value, |_, _| true) == *present,
@@ -327,7 +331,7 @@ fn passes(when: &[(Pointer, ValueTest)], value: Located<'_>) -> bool {
     })
 }
 
-/// Returns whether a value equals a scalar.
+/// Returns whether a value on a tape equals an expected scalar. Never true for an expected array or object.
 pub(crate) fn equals_scalar(found: TapeNode<'_>, expected: &Value) -> bool {
     found.json_type() == JsonType::from(expected)
         && match expected {
@@ -340,7 +344,7 @@ pub(crate) fn equals_scalar(found: TapeNode<'_>, expected: &Value) -> bool {
 }
 
 impl Term {
-    /// Computes the number from an event; `None` if a value is missing, and for a total.
+    /// Computes the number from one event. `None` if a value is missing, and for a total.
     pub fn evaluate(&self, value: Located<'_>) -> Option<Number> {
         match self {
             Self::At(pointer) => match pointer.first_match(value)?.kind() {
@@ -360,7 +364,7 @@ impl Term {
         }
     }
 
-    /// Returns the description in messages.
+    /// Returns a description for messages, such as `the length of /items`.
     pub fn describe(&self) -> String {
         match self {
             Self::At(pointer) => pointer.text.clone(),
@@ -379,7 +383,7 @@ impl Term {
         if let Self::Total(total) = self { Some(total) } else { None }
     }
 
-    /// Returns all pointers into an event, except pointers into counted elements.
+    /// Returns all pointers of the term that are looked up in an event; not those into counted elements.
     fn pointers_mut(&mut self) -> Vec<&mut Pointer> {
         match self {
             Self::At(pointer) | Self::Count { array: pointer, .. } => vec![pointer],
@@ -401,7 +405,7 @@ impl Term {
         if let Self::Total(total) = self { Some(total) } else { None }
     }
 
-    /// Returns the pointer for violations.
+    /// Returns the pointer that a violation by this term has; empty for a total.
     pub fn pointer(&self) -> &str {
         match self {
             Self::At(pointer) | Self::Count { array: pointer, .. } => &pointer.text,

@@ -16,10 +16,10 @@ use std::collections::HashMap;
 use strict_json::{JsonKind, JsonType, TapeNode};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// Maximum number of values of a rule in a message.
+/// Maximum number of allowed values that a message lists.
 const MAX_LISTED_VALUES: usize = 10;
 
-/// A fact about an event for the rule with this index.
+/// A fact about an event from which a rule is judged; `rule` is the index of the rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RuleInput {
     pub rule: usize,
@@ -29,64 +29,67 @@ pub(crate) struct RuleInput {
 /// A fact about an event. Values are identified by their hashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InputKind {
-    /// The event defines a value that others can use.
+    /// The event defines a value, which this and later events can use; `key` is its hash.
     Define { key: u64 },
-    /// The event uses a value: the `nth` match of the pointer with this index in `uses`.
+    /// The event uses the value with the hash `key`: the match `nth` of the pointer with this index in
+    /// [`RuleKind::Refer`]'s `uses`.
     Use { index: usize, nth: usize, key: u64 },
-    /// The event triggers one of these transitions (a bit set) of the machine with this key.
+    /// The event triggers one of these transitions (a bit set) of the state machine with this key.
     Transitions { key: u64, transitions: u64 },
-    /// The event triggers a transition if this value did not trigger it before.
+    /// The event triggers a transition, if the value with this hash has not triggered it before.
     Unseen { key: u64, transition: usize, value: u64 },
-    /// The `nth` match of the pointer with this index.
+    /// The match `nth` of the pointer with this index in [`RuleKind::Same`] has the hash `value`.
     Same { index: usize, nth: usize, value: u64 },
-    /// The combined hash of the keys of the object.
+    /// The combined hash of the keys of the object at a pointer.
     Keys { keys: u64 },
-    /// The event adds a number (the bits of a binary64) to a side of the rule, or sets it.
+    /// The event adds a number to the total on one side of a comparison (0 left, 1 right), or sets the total. The
+    /// number is given as the bits of a binary64.
     Total { side: usize, sets: bool, number: u64 },
-    /// The event's own numbers of both sides, as bits; NaN for a side that is a total.
+    /// The numbers on both sides of a comparison that the event itself contains, as the bits of a binary64. NaN for a
+    /// side that is a total.
     Compare { sides: [u64; 2] },
 }
 
 /// A scalar in an event that a pointer matches.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ScalarMatch {
-    /// The pointer to this value, without `*`.
+    /// The exact pointer to this value, without `*`.
     pub pointer: String,
-    /// The value as text for messages.
+    /// The value as text for messages, shortened.
     pub text: String,
 }
 
-/// The classification of a record.
+/// The type of a record, and the patterns that the record matches.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct RecordClass {
-    /// Index of its event type in the contract; `None` for an unknown type and in documents.
+    /// Index of the record's event type in the contract; `None` for an unknown type and in documents.
     pub event_type: Option<usize>,
-    /// Index of its unknown type in [`UnknownNames`].
+    /// Index of the type's name in [`UnknownNames`] if the contract does not define the type.
     pub unknown_type: Option<usize>,
-    /// Bit set of the patterns of conditions that it matches.
+    /// Bit set of the patterns of conditions that the record matches.
     pub payload: u64,
 }
 
-/// The rules and patterns by event type.
+/// The rules of a contract, and the patterns of its conditions, by event type.
 #[derive(Debug)]
 pub(crate) struct RuleIndex {
     types: HashMap<String, usize, RandomState>,
-    /// By index of the type; the last entry is for unknown types and documents.
+    /// The rules for each type, by the index of the type. The last entry is for unknown types and documents.
     by_type: Vec<TypeRules>,
 }
 
-/// The rules and patterns for the events of one type; see [`Pattern::for_type`].
+/// The rules, and the patterns of conditions, for the events of one type; see [`Pattern::for_type`].
 #[derive(Debug)]
 struct TypeRules {
     /// The rules, each with its index in the contract.
     rules: Vec<(usize, Rule)>,
     /// Patterns of conditions, each with its bit of [`RecordClass::payload`].
     payload: Vec<(usize, Pattern)>,
-    /// The pointers of `rules` and `payload`.
+    /// The pointers of all `rules` and all patterns in `payload`.
     pointers: PointerTree,
 }
 
-/// The rule inputs of a sequence of events.
+/// The facts about a sequence of events from which rules are judged.
 #[derive(Debug, Default)]
 pub(crate) struct RuleInputs {
     pub inputs: Vec<RuleInput>,
@@ -106,20 +109,20 @@ impl RuleInputs {
     }
 }
 
-/// The names of unknown types, each as written and as displayed.
+/// The names of event types that the contract does not define: each as in the input, and as displayed.
 #[derive(Debug, Default)]
 pub(crate) struct UnknownNames(Vec<(Box<str>, Box<str>)>);
 
 impl UnknownNames {
-    /// Maximum number of earlier names that a name is compared with; beyond that, a name may occur twice.
+    /// Maximum number of earlier names with which a new name is compared. With more names, a name may be listed twice.
     const MAX_COMPARED: usize = 16;
 
-    /// Returns the displayed name with this index.
+    /// Returns the name with this index as it is displayed.
     pub fn display_name(&self, index: usize) -> &str {
         self.0.get(index).map_or("", |(_, displayed)| displayed)
     }
 
-    /// Returns the index of a name; adds it if needed.
+    /// Returns the index of a name, which is added if it is not known.
     fn index(&mut self, name: &str) -> usize {
         let from = self.0.len().saturating_sub(Self::MAX_COMPARED);
         let known = self.0[from..].iter().position(|(known, _)| **known == *name);
@@ -154,7 +157,8 @@ impl RuleIndex {
         }
     }
 
-    /// Extracts the rule inputs of a document or record, and adds the violations of rules on its own values.
+    /// Extracts the rule inputs of a document or record to `rule_inputs`. Judges the rules on its own values, and adds
+    /// their violations to `out`. Returns the type of the record and the patterns that it matches.
     pub fn extract(
         &self,
         spec: &Spec,
@@ -203,7 +207,8 @@ impl RuleIndex {
 }
 
 impl RuleIndex {
-    /// Returns the index of the type of an event: with its subtype if the contract defines that, or else without.
+    /// Returns the index of the type of an event: the type with its subtype if the contract defines that, or else the
+    /// type without it.
     ///
     /// # Errors
     /// The name of the type, if it is unknown.
@@ -232,7 +237,7 @@ pub(crate) fn payload(spec: &Spec) -> impl Iterator<Item = &Pattern> {
     spec.conditions.iter().flat_map(|condition| condition.some.iter().chain(&condition.none))
 }
 
-/// Returns whether a rule can apply to events of a type.
+/// Returns whether a rule can apply to events of a type. `None` stands for an unknown type and documents.
 fn applies(rule: &Rule, event_type: Option<&str>) -> bool {
     let kind_applies = || match &rule.kind {
         RuleKind::Refer { defines, uses } => {
@@ -311,7 +316,7 @@ fn extract_rule(
     }
 }
 
-/// Describes a choice of values in a message.
+/// Describes the allowed values in a message, such as `one of "a", "b"`.
 fn one_of(values: &[Value]) -> String {
     let first = values.iter().take(MAX_LISTED_VALUES).map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let more = values.len().saturating_sub(MAX_LISTED_VALUES);
@@ -319,7 +324,8 @@ fn one_of(values: &[Value]) -> String {
     format!("one of {first}{more}")
 }
 
-/// Extracts the contributions of an event to totals, and then the numbers to compare.
+/// Passes the facts for a comparison with totals to `push`: what the event contributes to the totals, and then the
+/// numbers to compare.
 fn extract_totals(rule: &Rule, sides: [&Term; 2], value: Located<'_>, mut push: impl FnMut(InputKind)) {
     for (side, total) in sides.iter().enumerate().filter_map(|(side, term)| Some((side, term.total()?))) {
         if let Some(number) = total.contribution(value) {
@@ -367,7 +373,7 @@ fn first_hash(pointer: &Pointer, value: Located<'_>) -> Option<u64> {
     first
 }
 
-/// Visits the hashes of the scalars that a pointer matches, each with its index among all matches.
+/// Calls `visit` with the hash of each scalar that a pointer matches, and with its index among all matches.
 fn each_hash(pointer: &Pointer, value: Located<'_>, mut visit: impl FnMut(usize, u64)) {
     pointer.each(value, |nth, found| {
         if let Some(hash) = hash(found) {
@@ -376,7 +382,7 @@ fn each_hash(pointer: &Pointer, value: Located<'_>, mut visit: impl FnMut(usize,
     });
 }
 
-/// Returns the hash of a scalar; `None` for null and containers.
+/// Returns the hash of a string, number or boolean; `None` for null and containers.
 fn hash(value: TapeNode<'_>) -> Option<u64> {
     match value.json_type() {
         JsonType::String => Some(xxh3_64(value.text().as_bytes())),
@@ -386,7 +392,7 @@ fn hash(value: TapeNode<'_>) -> Option<u64> {
     }
 }
 
-/// Returns the `nth` match of a pointer, if it is a scalar other than null.
+/// Returns the match of a pointer with index `nth`, if it is a scalar other than null.
 pub(crate) fn nth_scalar(pointer: &Pointer, nth: usize, value: TapeNode<'_>) -> Option<ScalarMatch> {
     let (pointer, found) = pointer.nth_match(value, nth)?;
     let text = match found.kind() {

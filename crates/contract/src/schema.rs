@@ -18,18 +18,18 @@ use serde_json::{Map, Number, Value, json};
 use std::sync::Arc;
 use strict_json::{JsonKind, JsonType, Tape, TapeNode, escape_token};
 
-/// A compiled schema.
+/// A compiled JSON Schema, which validates values.
 pub struct Schema {
-    /// Answers without the validator where it can.
+    /// Decides faster than the validator about most values; `None` if it cannot check this schema.
     pub(super) acceptor: Option<Acceptor>,
     validator: Validator<TapeJson>,
-    /// The base of the locations in messages.
+    /// The files of the contract. Locations of keywords in messages are relative to them.
     store: FileStore,
 }
 
 impl Schema {
-    /// Compiles a schema. References may point into it and to bundled contracts only. Patterns are matched in linear
-    /// time.
+    /// Compiles a schema. References may point into the schema itself and to bundled contracts only. Patterns are
+    /// matched in linear time.
     ///
     /// # Errors
     /// Of kind `Config` if the schema is not valid or has another reference.
@@ -46,7 +46,7 @@ impl Schema {
         Ok(Self { acceptor: None, validator, store: FileStore::Empty })
     }
 
-    /// As [`Schema::compile`], but asserts `format` in every draft.
+    /// Compiles a schema like [`Schema::compile`], but the schema's `format` keywords are constraints in every draft.
     pub fn compile_with_formats(schema: &Value) -> Result<Self> {
         let sources = Sources::new(FileStore::Empty);
         let failed = |error: ValidationError<'_>| Error::config(error.to_string());
@@ -55,27 +55,27 @@ impl Schema {
         Ok(Self { acceptor: None, validator, store: FileStore::Empty })
     }
 
-    /// Returns all violations by a document.
+    /// Returns all violations of the schema by a document.
     pub fn violations(&self, document: &Value) -> Vec<Violation> {
         let mut value = Tape::default();
         value.fill(document);
         value.root().map_or_else(Vec::new, |root| self.node_violations(root, usize::MAX).0)
     }
 
-    /// Returns whether a value on a tape is valid.
+    /// Returns whether a value on a tape is valid against the schema.
     pub fn accepts(&self, node: TapeNode<'_>) -> bool {
         let answer = self.acceptor.as_ref().and_then(|acceptor| acceptor.answer(node));
         answer.unwrap_or_else(|| self.validator.is_valid(node))
     }
 
-    /// Returns the first `max` violations by a value, and the number of the others.
+    /// Returns the first `max` violations of the schema by a value, and the number of the others.
     pub fn node_violations(&self, node: TapeNode<'_>, max: usize) -> (Vec<Violation>, u64) {
         let mut errors = self.validator.iter_errors(node);
         let first = errors.by_ref().take(max).map(|error| self.violation(&error, node)).collect();
         (first, errors.count() as u64)
     }
 
-    /// Converts an error of the validator.
+    /// Converts an error of the validator to a violation. `root` is the value that was validated.
     fn violation(&self, error: &ValidationError<'_>, root: TapeNode<'_>) -> Violation {
         let location = error.absolute_keyword_location().map(|uri| self.store.name(uri.as_str()));
         let rule = location.unwrap_or_else(|| error.schema_path().as_str().to_owned());
@@ -87,7 +87,7 @@ impl Schema {
     }
 }
 
-/// Returns validator options with linear-time patterns, and with schemas from these sources only.
+/// Returns options for validators: patterns are matched in linear time, and schemas come from `sources` only.
 fn validator_options(sources: &Sources) -> ValidationOptions<'static, Arc<dyn Retrieve>, TapeJson> {
     jsonschema::options_for::<TapeJson>()
         .with_pattern_options(PatternOptions::regex())
@@ -95,10 +95,10 @@ fn validator_options(sources: &Sources) -> ValidationOptions<'static, Arc<dyn Re
         .with_keyword("multipleOf", multiple_of)
 }
 
-/// Exact `multipleOf`, in place of the validator's, which rounds.
+/// The keyword `multipleOf`, evaluated exactly. It replaces the implementation of the validator, which rounds.
 struct MultipleOf {
     number: Number,
-    /// `None` if the number cannot be parsed.
+    /// The number in exact form; `None` if it cannot be parsed.
     divisor: Option<Decimal>,
 }
 
@@ -136,7 +136,7 @@ pub(super) struct Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    /// Reads these files (URIs without fragments) and all files that they refer to.
+    /// Reads the files at these URIs, which have no fragments, and all files that they refer to.
     pub fn new(sources: &'a Sources, uris: &[String]) -> Result<Self> {
         let mut builder = Registry::new().retriever(sources.clone());
         for uri in uris {
@@ -154,7 +154,7 @@ impl<'a> Compiler<'a> {
         Ok(Self { sources, registry })
     }
 
-    /// Compiles the schema at a URI with a fragment.
+    /// Compiles the schema at a URI with a fragment, such as `folder:/contract/x.json#/$defs/y`.
     pub fn compile(&self, uri: &str) -> Result<Schema> {
         let schema = json!({ "$ref": uri });
         let failed = |error: ValidationError<'_>| self.compile_error(uri, &error);
@@ -193,7 +193,8 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// Adds a place to an error: that of the mentioned text, or else the start of the first file.
+/// Adds a place to an error that has none: the place of the text in the schemas that its message mentions, or else the
+/// start of the first file.
 fn add_place(sources: &Sources, error: Error) -> Error {
     if !error.issues.is_empty() {
         return error;
@@ -213,7 +214,8 @@ fn add_place(sources: &Sources, error: Error) -> Error {
     }
 }
 
-/// Returns the pointer to the first `pattern`, reference or meta-schema whose text a message mentions.
+/// Returns the pointer to the first `pattern`, reference or `$schema` in a schema whose value `message` mentions; empty
+/// if there is none.
 fn find_mentioned(schema: &Value, message: &str) -> String {
     fn search(value: &Value, message: &str, path: &mut String) -> bool {
         let length = path.len();
@@ -253,8 +255,8 @@ fn find_mentioned(schema: &Value, message: &str) -> String {
     path
 }
 
-/// Returns a message with the expected and the found value. Uses the value on the tape, because building the value of
-/// the error may be expensive.
+/// Returns a message with the expected and the found value. `node` is the found value on the tape: building the value
+/// of the error may be expensive.
 fn describe(error: &ValidationError<'_>, node: TapeNode<'_>) -> String {
     use ValidationErrorKind as Kind;
     let found = describe_value(node, error.kind());
@@ -308,7 +310,7 @@ fn describe(error: &ValidationError<'_>, node: TapeNode<'_>) -> String {
     format!("expected {expected}, found {found}")
 }
 
-/// Maximum number of keys in a message.
+/// Maximum number of keys that a message names.
 const MAX_NAMED_KEYS: usize = 20;
 
 fn unexpected_keys<'k>(names: impl Iterator<Item = &'k str>) -> String {
@@ -324,7 +326,8 @@ fn with_article(name: jsonschema::JsonType) -> &'static str {
     JsonType::from_name(name.as_str()).map_or("an integer", JsonType::with_article)
 }
 
-/// Describes a value in a few words: its size if the error is about that.
+/// Describes a value in a few words, such as `the number 7`. If the error is about the number of elements or keys,
+/// returns this number.
 fn describe_value(node: TapeNode<'_>, error: &ValidationErrorKind) -> String {
     use ValidationErrorKind as Kind;
     let unit = match error {
@@ -347,7 +350,7 @@ fn describe_value(node: TapeNode<'_>, error: &ValidationErrorKind) -> String {
     }
 }
 
-/// Formats an expected value; elements of an array are excerpted one by one.
+/// Formats an expected value for a message, shortened. The elements of an array are shortened individually.
 fn format_expected(value: &Value) -> String {
     match value {
         Value::Array(elements) => elements.iter().map(format_expected).collect::<Vec<_>>().join(", "),

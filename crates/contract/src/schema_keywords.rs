@@ -3,7 +3,7 @@
 use serde_json::Value;
 use strict_json::JsonType;
 
-/// A keyword and a check of its value.
+/// The name of a keyword, and a function that checks the type of its value.
 type Keyword = (&'static str, fn(&Value) -> bool);
 
 /// Keywords that only a schema has.
@@ -19,7 +19,7 @@ const SCHEMA_ONLY_KEYWORDS: [Keyword; 10] = [
     ("allOf", Value::is_array),
     ("enum", Value::is_array),
 ];
-/// Other keywords: ordinary data may have them as keys.
+/// The other keywords of JSON Schema, which ordinary data may have as keys, too.
 const COMMON_KEYWORDS: [&str; 44] = [
     "$anchor",
     "$dynamicAnchor",

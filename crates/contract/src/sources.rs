@@ -11,14 +11,14 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use strict_json::{Position, ReadOptions, find_span, locate, read_value};
 
-/// The bundled contracts: name, and path and text of each file.
+/// The bundled contracts: the name of each, with the path and the text of each of its files.
 pub(super) static BUNDLE: &[(&str, &[(&str, &str)])] = include!(concat!(env!("OUT_DIR"), "/contracts.rs"));
 
 /// Prefix of the URIs of bundled files.
 const BUNDLED_PREFIX: &str = "agentnative:/";
 /// Prefix of the URIs of files in a contract's folder.
 const FOLDER_PREFIX: &str = "folder:/contract/";
-/// Prefix of the URIs of paths that leave the folder: URI resolution stops at the root.
+/// Prefix of the URIs of paths that leave the contract's folder, such as `../x.json`: URI resolution stops at the root.
 const OUTSIDE_PREFIX: &str = "folder:/";
 
 /// Maximum nesting depth of a schema.
@@ -29,21 +29,22 @@ const MAX_BYTES: u64 = 16 << 20;
 /// memory of its text.
 const MAX_VALUES: usize = 200_000;
 
-/// The place of the files of one contract.
+/// Where the files of one contract are.
 #[derive(Debug, Clone)]
 pub(super) enum FileStore {
     /// A bundled contract, by its name.
     Bundle(&'static str),
     /// A folder, absolute and without symbolic links.
     Folder(PathBuf),
-    /// Texts in memory, by path.
+    /// Files in memory: the text of each, by its path.
     Memory(Arc<BTreeMap<String, String>>),
-    /// No files: a schema without a contract.
+    /// There are no files: the schema does not belong to a contract.
     Empty,
 }
 
 impl FileStore {
-    /// Returns the URI of a file; returns a URI of the bundle unchanged.
+    /// Returns the URI of a file of the contract, which is given by its path. Returns the URI of a bundled file
+    /// unchanged.
     pub fn uri(&self, file: &str) -> String {
         match self {
             _ if file.starts_with(BUNDLED_PREFIX) => file.to_owned(),
@@ -52,7 +53,7 @@ impl FileStore {
         }
     }
 
-    /// Returns the display name of the file of a URI: without the prefix that all files of the contract share.
+    /// Returns the display name of the file at a URI: the URI without the prefix that all files of the contract share.
     pub fn name(&self, uri: &str) -> String {
         let relative = match self {
             Self::Bundle(name) => uri.strip_prefix(&format!("{BUNDLED_PREFIX}{name}/")),
@@ -61,7 +62,7 @@ impl FileStore {
         relative.unwrap_or(uri).to_owned()
     }
 
-    /// Returns the path of the file of a URI in the contract's folder; `None` for a bundled file.
+    /// Returns the path, in the contract's folder, of the file at a URI; `None` for a bundled file.
     pub fn path(uri: &str) -> Option<String> {
         Some(percent_decode_str(uri.strip_prefix(FOLDER_PREFIX)?).decode_utf8_lossy().into_owned())
     }
@@ -69,14 +70,14 @@ impl FileStore {
 
 /// A parsed schema file.
 pub(super) struct File {
-    /// The path shown in errors.
+    /// The path that errors show.
     pub path: PathBuf,
     pub text: Vec<u8>,
     pub value: Value,
 }
 
 impl File {
-    /// Parses the text of a schema strictly.
+    /// Parses the text of a schema file; rejects JSON that is not strict, such as duplicate keys.
     pub fn parse(path: PathBuf, text: Vec<u8>) -> Result<Self> {
         let options = ReadOptions { max_depth: MAX_DEPTH, ..ReadOptions::default() };
         // Reading from memory cannot fail.
@@ -90,7 +91,7 @@ impl File {
         }
     }
 
-    /// Returns an error at a pointer into the schema.
+    /// Creates an error at the line and column of the value to which a pointer into the schema refers.
     pub fn error_at(&self, pointer: &str, message: String) -> Error {
         let span = find_span(self.text.as_slice(), pointer).ok().flatten();
         let at = locate(self.text.as_slice(), span.map_or(0, |span| span.start));
@@ -129,9 +130,9 @@ pub(super) struct Sources {
 struct State {
     /// The files loaded so far, by URI.
     files: BTreeMap<String, Arc<File>>,
-    /// The number of JSON values in all files.
+    /// The number of JSON values in all files that were loaded.
     values: usize,
-    /// The first error in a file.
+    /// The first error that occurred when a referenced file was loaded.
     error: Option<Error>,
 }
 
@@ -153,12 +154,13 @@ impl Sources {
         self.state().files.iter().map(|(uri, file)| (uri.clone(), Arc::clone(file))).collect()
     }
 
-    /// Takes the first error in a file, which says more than the compiler's error.
+    /// Removes and returns the first error that occurred when a referenced file was loaded. It is more precise than the
+    /// compiler's error.
     pub fn take_error(&self) -> Option<Error> {
         self.state().error.take()
     }
 
-    /// Returns the file of a URI without a fragment; loads it on first use.
+    /// Returns the file at a URI, which has no fragment. Loads the file on first use.
     pub fn file(&self, uri: &str) -> Result<Arc<File>> {
         let mut state = self.state();
         if let Some(file) = state.files.get(uri) {
@@ -201,13 +203,13 @@ impl Sources {
     }
 }
 
-/// Returns the text of a file of a bundled contract.
+/// Returns the text of the file with the path `file` in the bundled contract `name`.
 pub(super) fn bundled(name: &str, file: &str) -> Option<&'static str> {
     let (_, files) = BUNDLE.iter().find(|(bundled, _)| *bundled == name)?;
     files.iter().find(|(path, _)| *path == file).map(|(_, text)| *text)
 }
 
-/// Reads a file that is inside a folder also after symbolic links are resolved.
+/// Reads a file inside a folder. Fails if the file is outside of it, also through symbolic links.
 fn read_inside(root: &Path, path: &str) -> Result<File> {
     let relative = Path::new(path);
     let inside = relative.components().all(|part| matches!(part, Component::Normal(_)));

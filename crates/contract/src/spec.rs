@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Framing of the data on a stream.
+/// How the data of an output is divided into documents or records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
@@ -25,7 +25,7 @@ pub enum Framing {
 }
 
 impl Framing {
-    /// Returns the name in `contract.toml` and in flags.
+    /// Returns the name of the framing in `contract.toml` and in options, such as `lines`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Document => "document",
@@ -34,7 +34,7 @@ impl Framing {
         }
     }
 
-    /// Returns the output format of a target whose data has this framing.
+    /// Returns the output format in which a target prints data with this framing.
     pub const fn format(self) -> OutputFormat {
         match self {
             Self::Document | Self::Array => OutputFormat::Json,
@@ -56,9 +56,9 @@ pub(crate) struct Spec {
     pub version: String,
     pub origin: String,
     pub framing: Framing,
-    /// Reference to the schema of the document or of each record, as in `x.json#/$defs/y`.
+    /// Reference to the schema of the document or of each record, such as `x.json#/$defs/y`.
     pub schema: Option<String>,
-    /// The arguments that select the format.
+    /// The arguments that select the format, such as `--json`.
     pub ask: Option<Vec<String>>,
     pub errors: Option<Stream>,
     pub events: Option<EventTypes>,
@@ -66,12 +66,12 @@ pub(crate) struct Spec {
     pub conditions: Vec<Condition>,
     pub findings: Vec<Finding>,
     pub program: Option<ContractProgram>,
-    /// The versions in the order of the file.
+    /// The versions of the contract, in the order of the file.
     pub versions: Vec<ContractVersion>,
 }
 
 impl Spec {
-    /// Returns the defined event types.
+    /// Returns the names of the event types that the contract defines.
     pub fn event_types(&self) -> impl Iterator<Item = &String> {
         self.events.iter().flat_map(|events| &events.schemas).map(|(name, _)| name)
     }
@@ -80,7 +80,7 @@ impl Spec {
         self.findings.iter().find(|finding| finding.id.as_deref() == Some(id))
     }
 
-    /// Returns what a violation of a `[[rule]]` is reported against.
+    /// Returns the kind of requirement that a violation of a `[[rule]]` is reported as.
     pub fn rules_are_against(&self) -> Against {
         match self.framing {
             Framing::Document => Against::Schema,
@@ -88,12 +88,12 @@ impl Spec {
         }
     }
 
-    /// Returns the category of violations of a rule.
+    /// Returns the category in which violations of a rule are counted.
     pub fn category(&self, rule: &Rule) -> Category {
         if rule.finding.is_some() { Category::Known } else { Category::Errors(self.rules_are_against()) }
     }
 
-    /// Creates a violation of a rule: an error, or the known finding that the rule names.
+    /// Creates a violation of a rule: an error, or a warning if the rule names a known finding.
     pub fn violation(&self, rule: &Rule, pointer: &str, message: String) -> Violation {
         let message = format!("{message}: {}", rule.what);
         let violation = Violation::new(self.rules_are_against(), &rule.id, pointer, message);
@@ -112,30 +112,31 @@ impl Spec {
 pub struct ContractProgram {
     /// Name of the executable.
     pub name: String,
-    /// Text that its `--version` prints in addition to the version.
+    /// Text that `--version` of the program prints in addition to the version number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prints: Option<String>,
     /// Suitable time limit for a run, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
-    /// Environment variables that prevent downloads of updates, and telemetry.
+    /// Environment variables that switch off telemetry and downloads of updates.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
 }
 
-/// The name of the event type for events without a type, in a contract that allows them.
+/// The name in a contract of the event type for events that have no type.
 pub const UNTYPED: &str = "(none)";
 
-/// The types of events in a stream.
+/// The types of events that a contract defines, and where an event has its type.
 #[derive(Debug, Clone)]
 pub(crate) struct EventTypes {
     /// The pointer to the type of an event.
     pub discriminator: Pointer,
-    /// The pointer to the subtype. The event type is `TYPE/SUBTYPE` if that is defined, or else `TYPE`.
+    /// The pointer to the subtype of an event. The event type is `TYPE/SUBTYPE` if the contract defines it, or else
+    /// `TYPE`.
     pub subtype: Option<Pointer>,
-    /// Each type with the reference to its schema, in the order of the file.
+    /// The name of each event type with the reference to its schema, in the order of the file.
     pub schemas: Vec<(String, String)>,
-    /// Whether other types are allowed and counted.
+    /// Whether events of types that are not in `schemas` are allowed; they are counted.
     pub allow_unknown: bool,
     /// The types that a stream may begin with; `None` for any.
     pub first: Option<Vec<String>>,
@@ -197,11 +198,11 @@ impl ErrorOutput {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "ConditionSummary")]
 pub struct Condition {
-    /// Its name.
+    /// Name of the condition.
     pub name: String,
     /// Description, in one sentence.
     pub what: String,
-    /// Its exit codes.
+    /// Exit codes of a run in this condition.
     pub exit: Vec<i32>,
     /// The contents of stdout in this condition.
     pub stdout: Payload,
@@ -217,7 +218,7 @@ pub struct Condition {
     /// Patterns that no record may match.
     #[schemars(with = "Vec<String>")]
     pub none: Vec<Pattern>,
-    /// Whether it applies only to runs that declare it.
+    /// Whether the condition applies only to runs that declare it.
     pub declared: bool,
     /// The ID of the finding that a run in this condition shows: a known problem of the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,13 +1,14 @@
-//! Judges stderr by a condition: nothing, text, or a JSON object.
+//! Judges whether stderr matches a condition: nothing, text, or a JSON object.
 
 use super::contract::Contract;
 use super::spec::{Condition, ErrorOutput};
 use serde_json::Value;
 
-/// Number of bytes at the end of stderr that are judged.
+/// Maximum number of bytes of stderr that are judged, counted from its end.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Returns why stderr does not match a condition; `None` if it does.
+/// Returns why stderr does not match a condition; `None` if it does. `nth` is the index of the condition in the
+/// contract.
 pub(super) fn mismatch(
     contract: &Contract,
     nth: usize,
@@ -37,7 +38,7 @@ pub(super) fn mismatch(
     }
 }
 
-/// Returns the JSON objects of a text that begin a line, alone or among warnings and stack traces.
+/// Returns the JSON objects in a text. Each begins a line, alone or among warnings and stack traces.
 pub(super) fn json_objects(text: &str) -> Vec<Value> {
     let mut objects = Vec::new();
     let mut rest = text;

@@ -12,23 +12,23 @@ use foldhash::fast::RandomState;
 use serde_json::Number;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Maximum number of keys that all rules together store; facts beyond are counted, not judged.
+/// Maximum number of hashes of values that all rules together store. Facts that need more are counted, not judged.
 const MAX_KEYS: usize = 500_000;
-/// Maximum number of unknown types that are counted by name.
+/// Maximum number of unknown event types that are counted by name; further ones are counted together.
 const MAX_NAMES: usize = 100;
 
-/// The part of an event that the judgement of later events depends on.
+/// The facts about an event that are needed to judge the rules between events.
 pub(super) struct RunEvent<'e> {
     pub class: RecordClass,
-    /// The displayed name of its type, if the type is unknown.
+    /// The name of the event's type as displayed, if the contract does not define the type.
     pub unknown: Option<&'e str>,
-    /// Inputs of the rules.
+    /// The facts from which the rules are judged.
     pub inputs: &'e [RuleInput],
-    /// The line where it begins.
+    /// Number of the line where the event begins.
     pub line: u64,
 }
 
-/// Looks up the n-th match of a pointer in the current event, if it is a scalar.
+/// Returns the n-th match of a pointer in the current event, if it is a scalar other than null.
 pub(super) type ScalarLookup<'t> = &'t mut dyn FnMut(&Pointer, usize) -> Option<ScalarMatch>;
 
 /// The result of judging a finished run.
@@ -36,43 +36,43 @@ pub(super) type ScalarLookup<'t> = &'t mut dyn FnMut(&Pointer, usize) -> Option<
 pub struct StreamOutcome {
     /// Violations of the run as a whole.
     pub violations: Vec<Violation>,
-    /// The known findings that the run shows (warnings).
+    /// The known findings that the run shows, which are warnings.
     pub known: Vec<Violation>,
     /// Number of records; 1 for a document.
     pub events: u64,
     /// Number of records of each type that the contract does not define; "" for records without a type.
     pub unknown: BTreeMap<String, u64>,
-    /// Number of facts that were not judged because too many keys were stored.
+    /// Number of facts that were not judged because the rules had stored too many values.
     pub unjudged: u64,
 }
 
-/// The state after the events so far.
+/// The state of judging a run, after the events so far.
 #[derive(Debug, Default)]
 pub(crate) struct StreamState {
     /// Number of events so far.
     pub events: u64,
-    /// Union of [`RecordClass::payload`].
+    /// Union of [`RecordClass::payload`] of all events.
     payload: u64,
     unknown: BTreeMap<String, u64>,
     unjudged: u64,
     stored_keys: usize,
-    /// The last event type that is known.
+    /// Index of the last event type that the contract defines.
     last: Option<usize>,
     last_line: u64,
     rules: Vec<RuleState>,
-    /// By rule: the hash of the keys that all documents and records have. Survives the end of a run.
+    /// For each rule: the hash of the keys that all documents and records must have. It remains for the next run.
     keys: Vec<Option<u64>>,
 }
 
-/// The state of a rule. Values are identified by their hashes.
+/// The state of judging one rule in a run. Values are identified by their hashes.
 #[derive(Debug, Default, Clone)]
 struct RuleState {
-    /// The values that are defined, or already seen at a transition.
+    /// The values that events have defined, or that have already triggered a transition.
     seen: HashSet<u64, RandomState>,
-    /// The state of each machine and the event of its last transition, by key.
+    /// For each key of a state machine: the index of its state, and the number of the event that changed it last.
     machines: HashMap<u64, (u8, u64), RandomState>,
     first_value: Option<u64>,
-    /// The sum or last value of each side of a comparison.
+    /// The total on each side of a comparison: a sum, a count or the last value.
     totals: [Option<f64>; 2],
 }
 
@@ -82,7 +82,7 @@ impl StreamState {
         Self { rules: vec![RuleState::default(); rules], keys: vec![None; rules], ..Self::default() }
     }
 
-    /// Judges the next event. `lookup` finds scalars in it for messages.
+    /// Judges the rules between events for the next event. `lookup` finds scalars in this event for messages.
     pub fn push(
         &mut self,
         spec: &Spec,
@@ -210,7 +210,8 @@ impl StreamState {
         out.violations.push(spec.violation(rule, &pointer, message));
     }
 
-    /// Takes the first of these transitions that the state for this key allows; returns the state if it allows none.
+    /// Performs the first of these transitions (a bit set) that the state for this key allows. Returns the state if it
+    /// allows none of them.
     fn rejecting_state(
         &mut self,
         rule: usize,
@@ -248,7 +249,7 @@ impl StreamState {
         outcome
     }
 
-    /// Judges the end of a stream that has to be complete.
+    /// Judges the end of a stream that has to be complete: its last event, and the final states of its state machines.
     fn judge_end(&self, spec: &Spec, out: &mut Vec<Violation>) {
         if !spec.framing.has_events() {
             if self.events == 0 {
@@ -296,8 +297,8 @@ impl StreamState {
     }
 }
 
-/// Returns the message of a comparison that fails; `None` if it holds or a side has no number. `event_sides` are the
-/// bits of the event's own numbers.
+/// Returns the message for a comparison that does not hold; `None` if it holds or a side has no number. `event_sides`
+/// are the bits of the numbers that the event itself contains.
 fn failed_comparison(
     state: &RuleState,
     terms: [&Term; 2],
@@ -321,19 +322,19 @@ fn failed_comparison(
     (!relation.holds(&left, &right)).then(message)
 }
 
-/// Returns an integer if the number has no fraction.
+/// Converts a number to a JSON number: to an integer if it has no fraction.
 fn integer_or_float(number: f64) -> Option<Number> {
     let digits = format!("{number}");
     digits.parse::<i64>().map(Number::from).ok().or_else(|| Number::from_f64(number))
 }
 
-/// Looks up the n-th match of a pointer; returns the pointer alone if the event is no longer available.
+/// Returns the n-th match of a pointer; if the event is no longer available, the pointer without a text.
 fn lookup_or_pointer(pointer: &Pointer, nth: usize, lookup: ScalarLookup<'_>) -> ScalarMatch {
     let unknown = || ScalarMatch { pointer: pointer.text.clone(), ..ScalarMatch::default() };
     lookup(pointer, nth).unwrap_or_else(unknown)
 }
 
-/// Returns the pointer and the message for an event that the state does not allow.
+/// Returns the pointer and the message of the violation by an event that the state of a state machine does not allow.
 fn invalid_transition(
     machine: &StateMachine,
     state: u8,

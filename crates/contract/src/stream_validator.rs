@@ -1,4 +1,4 @@
-//! Validates values in memory, record by record.
+//! Validates the values of runs in memory, record by record.
 
 use super::contract::Contract;
 use super::exit_rules::RunExit;
@@ -9,14 +9,14 @@ use super::stream_state::StreamOutcome;
 use super::violation::{Against, ReportLimit, Violation};
 use serde_json::Value;
 
-/// Validates runs, one after another.
+/// Validates the outputs of runs in memory, one run after another.
 ///
 /// Push each record of the stream, or the document. Then call [`StreamValidator::finish`] with the exit of the run.
 #[derive(Debug)]
 pub struct StreamValidator<'c> {
     validator: RecordValidator<'c>,
     pipeline: RecordPipeline<'c>,
-    /// The known findings of the run so far.
+    /// The known findings that the records of the current run have shown.
     known: Vec<Violation>,
 }
 
@@ -40,8 +40,8 @@ impl StreamValidator<'_> {
         found
     }
 
-    /// Judges a complete document: the only value, or an array of all events if that is the contract's framing. All
-    /// events of an array count as beginning in line 1.
+    /// Judges a complete document. If the contract has the framing `array`, the document is an array of all events,
+    /// which count as beginning in line 1.
     pub fn push_document(&mut self, document: &Value) -> Vec<Violation> {
         match document {
             _ if self.pipeline.contract.framing() != Framing::Array => self.push(1, document),
@@ -50,7 +50,7 @@ impl StreamValidator<'_> {
         }
     }
 
-    /// Judges the run as a whole. After that, the validator is ready for the next run.
+    /// Judges the run as a whole, after all of its records. After that, the validator is ready for the next run.
     pub fn finish(&mut self, exit: &RunExit<'_>) -> StreamOutcome {
         let mut outcome = self.pipeline.finish(exit);
         outcome.known.splice(..0, self.known.drain(..));
@@ -58,13 +58,13 @@ impl StreamValidator<'_> {
     }
 }
 
-/// Returns the violation by a document that is not an array of events.
+/// Returns the violation by a document that is not an array, as the framing requires.
 pub(super) fn array_violation() -> Violation {
     Violation::new(Against::Schema, "array", "", "expected an array of events".to_owned())
 }
 
 impl Contract {
-    /// Creates a validator of values.
+    /// Creates a validator for runs whose records are values in memory.
     pub fn validator(&self) -> StreamValidator<'_> {
         StreamValidator {
             validator: RecordValidator::new(self, ReportLimit::per_category(usize::MAX)),

@@ -11,34 +11,35 @@ use serde::Serialize;
 /// The contents of a contract, except for its schemas.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ContractSummary {
-    /// Its name.
+    /// Name of the contract.
     pub name: String,
     /// Title, in one line.
     pub title: String,
-    /// Its version.
+    /// Version of the contract.
     pub version: String,
-    /// Source of its rules.
+    /// Source of the rules of the contract.
     pub origin: String,
-    /// Framing of the data on a stream.
+    /// How the data is divided into documents or records.
     pub framing: Framing,
     /// Arguments that select the format.
     pub ask: Option<Vec<String>>,
-    /// The stream with the data of a failed run.
+    /// The stream on which a failed run prints its data.
     pub errors: Option<Stream>,
-    /// The types of events.
+    /// Names of the event types that the contract defines.
     pub events: Vec<String>,
-    /// Whether other types are allowed and counted; absent without events.
+    /// Whether events of other types are allowed and counted; null if the contract defines no event types.
     pub unknown_types_allowed: Option<bool>,
-    /// The rules that schemas cannot express.
+    /// The rules of the contract that schemas cannot express.
     pub rules: Vec<RuleSummary>,
     /// The conditions in which a run can end.
     pub conditions: Vec<Condition>,
-    /// Contradictions in the origin, or between the origin and the program, and what the contract requires.
+    /// Contradictions in the source of the rules, or between this source and the program, and what the contract
+    /// requires.
     pub findings: Vec<String>,
-    /// The program whose output it describes.
+    /// The program whose output the contract describes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<ContractProgram>,
-    /// The versions of the contract, for versions of the program.
+    /// The versions of the contract, each for a range of versions of the program.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub versions: Vec<ContractVersion>,
 }
@@ -46,19 +47,19 @@ pub struct ContractSummary {
 /// A rule of a contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RuleSummary {
-    /// ID, to which violations refer.
+    /// ID of the rule, which violations name.
     pub id: String,
     /// Requirement, in one sentence.
     pub what: String,
-    /// The requirement as it is evaluated, in parts.
+    /// The requirement as it is evaluated, one line per part.
     pub detail: Vec<String>,
-    /// The ID of the finding that a violation of it shows: a warning, not an error.
+    /// ID of the known finding that a violation of this rule shows. The violation is then a warning, not an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding: Option<String>,
 }
 
 impl ContractSummary {
-    /// Returns the facts about all of the output, each as a label and a text.
+    /// Returns facts that apply to all of the output, each as a label and a text, such as `framing` and `lines`.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = vec![("framing", self.framing.name().to_owned())];
         if !self.version.is_empty() {
@@ -77,18 +78,18 @@ impl ContractSummary {
 }
 
 impl Condition {
-    /// Returns the exit codes as text.
+    /// Returns the exit codes of the condition as text, such as `0, 2`.
     pub fn codes(&self) -> String {
         self.exit.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the name and the meaning, and whether a run has to declare the condition.
+    /// Returns the name and the description of the condition as text, with whether a run has to declare it.
     pub fn meaning(&self) -> String {
         let declared = if self.declared { ", only for runs that declare it" } else { "" };
         format!("{}{declared}: {}", self.name, self.what)
     }
 
-    /// Describes the contents of stdout and stderr.
+    /// Describes the contents of stdout and stderr, such as `stdout: whole, stderr: text`.
     pub fn data(&self) -> String {
         let stdout = format!("stdout: {}", self.stdout.name());
         let some = self.some.iter().map(|some| format!("with {some}"));
@@ -161,7 +162,7 @@ impl Contract {
     }
 }
 
-/// Describes the evaluated form of a rule, one line per part.
+/// Describes a rule as it is evaluated, one line per part.
 fn detail(rule: &Rule) -> Vec<String> {
     let scope =
         (rule.filter.on.is_some() || !rule.filter.when.is_empty()).then(|| format!("in {}", rule.filter));

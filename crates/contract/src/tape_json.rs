@@ -1,4 +1,4 @@
-//! Implements the JSON representation of the `jsonschema` validator for tapes.
+//! Makes values on tapes usable by the `jsonschema` validator.
 
 use super::decimal::Decimal;
 use jsonschema::json::{Array, Json, JsonNumber, Node, NodeIdentity, Object};
@@ -7,7 +7,7 @@ use serde_json::{Number, Value};
 use std::borrow::Cow;
 use strict_json::{Elements, JsonKind, JsonType, Members, Tape, TapeKey, TapeNode};
 
-/// A number with its text in the input.
+/// A number on a tape, which keeps its text in the input.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TapeNumber<'a>(pub TapeNode<'a>);
 
@@ -42,7 +42,7 @@ impl JsonNumber for TapeNumber<'_> {
     }
 }
 
-/// The tape representation.
+/// The representation of JSON by tapes, for the `jsonschema` validator.
 pub(crate) struct TapeJson;
 
 impl Json for TapeJson {

@@ -22,7 +22,7 @@ use strict_json::{
 };
 
 impl Validation<'_> {
-    /// Validates an input, reading it to its end. `progress` receives the number of bytes read so far.
+    /// Validates an input, and reads it to its end. `progress` receives the number of bytes read so far.
     ///
     /// # Errors
     /// If the reader fails.
@@ -34,8 +34,8 @@ impl Validation<'_> {
         self.read(reader, progress, None)
     }
 
-    /// Validates like [`Validation::validate`], on the calling thread. The observer receives each complete record with its
-    /// violations, which are then not in the verdict. `max_errors` applies to each record.
+    /// Validates like [`Validation::validate`], but on the calling thread. The observer receives each complete record
+    /// with its violations, which are then not in the verdict. `max_errors` applies to each record.
     ///
     /// # Errors
     /// If the reader fails.
@@ -94,7 +94,8 @@ impl Validation<'_> {
         Ok(())
     }
 
-    /// Validates one document. Returns whether the end of the run does not have to be judged.
+    /// Validates one document. Returns true if the end of the run does not have to be judged, because the document is
+    /// incomplete.
     fn document(
         &mut self,
         reader: impl Read,
@@ -134,23 +135,23 @@ impl Validation<'_> {
     }
 }
 
-/// A judged record.
+/// A complete record with its violations.
 pub struct JudgedRecord<'r> {
-    /// Event type; `None` for an unknown type and in documents.
+    /// Name of the event type; `None` for a type that the contract does not define and in documents.
     pub event_type: Option<&'r str>,
-    /// Name of the type, if it is unknown.
+    /// Name of the type, if the contract does not define it.
     pub unknown: Option<&'r str>,
-    /// Line of the beginning.
+    /// Number of the line where the record begins.
     pub line: u64,
     /// Value of the record.
     pub value: &'r Tape,
-    /// Violations by the record.
+    /// The violations that the record causes.
     pub violations: Vec<Violation>,
     buffer: &'r RefCell<LocationBuffer>,
 }
 
 impl JudgedRecord<'_> {
-    /// Returns the position of an offset; `None` if it is no longer buffered.
+    /// Returns the line and column of a byte offset; `None` if it is no longer buffered.
     pub fn locate(&self, offset: u64) -> Option<Position> {
         self.buffer.borrow().locate(offset)
     }
@@ -171,11 +172,11 @@ struct RecordReader<'r, 'c, 'd> {
     buffer: &'r RefCell<LocationBuffer>,
     verdict: &'r mut Verdict,
     found: Vec<Violation>,
-    /// Remaining report limit.
+    /// The number of violations that can still be reported.
     limit: ReportLimit,
-    /// Schema of the elements of a document that is judged element by element.
+    /// Schema of the elements, if the document is judged element by element.
     elements: Option<&'c Schema>,
-    /// Number of judged elements.
+    /// Number of elements of the document that were judged.
     count: u64,
     observer: Observer<'r, 'd>,
 }
@@ -193,7 +194,7 @@ impl<'r, 'c, 'd> RecordReader<'r, 'c, 'd> {
         Self { validation, validator, buffer, verdict, found, limit, elements: None, count: 0, observer }
     }
 
-    /// Judges the last record.
+    /// Judges the record that was read last.
     fn judge(&mut self) {
         let RecordValidator { value, records, .. } = &mut self.validator;
         let judged = records.records.last().filter(|_| self.observer.is_some());
@@ -216,7 +217,7 @@ impl<'r, 'c, 'd> RecordReader<'r, 'c, 'd> {
         self.validator.limit = self.limit;
     }
 
-    /// Judges each element of a document that has to be an array.
+    /// Reads a document that has to be an array, and judges each of its elements.
     fn array(&mut self, reader: impl Read, options: &ReadOptions) -> io::Result<ReadSummary> {
         let buffer = self.buffer;
         let mut items =
@@ -232,7 +233,8 @@ impl<'r, 'c, 'd> RecordReader<'r, 'c, 'd> {
         Ok(summary)
     }
 
-    /// Handles the end of a value: judges a complete element of the root and removes it from the tape.
+    /// Handles the end of a value at offset `end`: if it completes an element of the root, judges this element and
+    /// removes it from the tape.
     fn end_value(&mut self, schema: &Schema, end: u64) {
         let value = &mut self.validator.value;
         if !value.is_element_complete() {

@@ -9,27 +9,27 @@ use super::verdict::Verdict;
 use super::violation::{ReportLimit, Violation};
 use strict_json::ReadOptions;
 
-/// Settings of a validation.
+/// Settings for the validation of inputs.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings<'a> {
     /// The framing of an input. With `Lines`, each line is a document if the contract has the framing `Document`.
     pub framing: Framing,
     /// Maximum number of errors of each kind that are kept per input; the others are only counted.
     pub max_errors: usize,
-    /// The exit of the run that printed the input.
+    /// How the run ended that printed the input.
     pub exit: RunExit<'a>,
     /// Number of threads that validate JSON Lines; 1 for the calling thread only.
     pub threads: usize,
 }
 
-/// Validates inputs, one after another.
+/// Validates inputs against a contract, one after another.
 pub struct Validation<'c> {
     pub(super) settings: Settings<'c>,
     pub(super) pipeline: RecordPipeline<'c>,
 }
 
 impl<'c> Validation<'c> {
-    /// Creates a validation.
+    /// Creates a validation of inputs against a contract.
     pub fn new(contract: &'c Contract, settings: Settings<'c>) -> Self {
         Self { settings, pipeline: RecordPipeline::new(contract) }
     }
@@ -38,7 +38,8 @@ impl<'c> Validation<'c> {
         self.pipeline.contract
     }
 
-    /// Returns whether each line is a separate run.
+    /// Returns whether each line is the document of a separate run: the input has lines, but the contract describes a
+    /// document.
     pub(super) fn is_document_per_line(&self) -> bool {
         self.settings.framing == Framing::Lines && self.contract().framing() == Framing::Document
     }
@@ -47,12 +48,12 @@ impl<'c> Validation<'c> {
         ReadOptions { max_problems: self.settings.max_errors.max(1), ..ReadOptions::default() }
     }
 
-    /// Returns the number of errors that can still be kept.
+    /// Returns how many more violations `verdict` can keep.
     pub(super) fn limit(&self, verdict: &Verdict) -> ReportLimit {
         ReportLimit::per_category(self.settings.max_errors).minus(verdict.kept)
     }
 
-    /// Judges records. Adds their violations to `found` up to `limit`, and counts the others.
+    /// Judges records. Adds their violations to `found` up to `limit`, and the numbers of the others to `verdict`.
     pub(super) fn judge(
         &mut self,
         records: &mut ValidatedRecords,
@@ -70,7 +71,7 @@ impl<'c> Validation<'c> {
         verdict.omitted += self.pipeline.judge(records, source, &options, limit, found);
     }
 
-    /// Judges the end of a run.
+    /// Judges the end of a run, and adds the result to `verdict`.
     pub(super) fn finish(&mut self, verdict: &mut Verdict) {
         let outcome = self.pipeline.finish(&self.settings.exit);
         verdict.add(outcome.violations.into_iter().chain(outcome.known), self.limit(verdict));

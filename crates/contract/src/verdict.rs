@@ -5,24 +5,24 @@ use super::violation::{Against, Category, ReportLimit, Violation, ViolationCount
 use std::collections::BTreeMap;
 use strict_json::{Position, ProblemKind, ReadSummary};
 
-/// The result of validating one input.
+/// The result of validating one input against a contract.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// The first errors of each kind, in the order of the input; those of the run as a whole come last.
+    /// The first errors of each kind, in the order of the input. Errors of the run as a whole come last.
     pub errors: Vec<Violation>,
-    /// Number of errors of each kind that `findings` does not contain.
+    /// Number of errors of each kind that are not in `errors`, and of known findings that are not in `known`.
     pub omitted: ViolationCounts,
-    /// Number of records; 1 for a document, the number of items for an array of events.
+    /// Number of records: 1 for a document, the number of elements for an array of events.
     pub records: u64,
     /// Length of the input, in bytes.
     pub bytes: u64,
     /// Number of records of each type that the contract does not define; "" for records without a type.
     pub unknown_types: BTreeMap<String, u64>,
-    /// Number of rule checks that were skipped because of the memory limit.
+    /// Number of checks of rules that were skipped because of the memory limit.
     pub skipped_facts: u64,
-    /// The first known findings (warnings) in the order of the input. `more` counts the others.
+    /// The first known findings, which are warnings, in the order of the input. `omitted` counts the others.
     pub known: Vec<Violation>,
-    /// Number of errors in `findings` by kind, and of findings in `known`.
+    /// Number of errors in `errors` by kind, and of known findings in `known`.
     pub(super) kept: ViolationCounts,
 }
 
@@ -32,7 +32,7 @@ impl Verdict {
         self.errors.is_empty() && self.omitted.total() == 0
     }
 
-    /// Keeps the first `max` errors and known findings, and counts the others.
+    /// Keeps the first `max` errors and the first `max` known findings, and counts the others as omitted.
     pub fn keep_first(&mut self, max: usize) {
         for list in [&mut self.errors, &mut self.known] {
             for violation in list.split_off(max.min(list.len())) {
@@ -41,7 +41,7 @@ impl Verdict {
         }
     }
 
-    /// Keeps violations up to `limit`, and counts the others.
+    /// Adds violations up to `limit`, and counts the others as omitted.
     pub(super) fn add(&mut self, found: impl IntoIterator<Item = Violation>, mut limit: ReportLimit) {
         for violation in found {
             let category = violation.category();
@@ -57,7 +57,8 @@ impl Verdict {
         }
     }
 
-    /// Adds the counts of a summary, and its JSON problems merged with `found` in the order of their places.
+    /// Adds the counts of `summary`, and its JSON problems merged with `found` in the order of their places. `base` is
+    /// the position where the part of the input begins; `keep` selects the kinds of problems.
     pub(super) fn merge(
         &mut self,
         summary: &ReadSummary,
@@ -80,7 +81,7 @@ impl Verdict {
 }
 
 impl From<StreamOutcome> for Verdict {
-    /// Returns the verdict on a run without output.
+    /// Creates the verdict on a run from its outcome alone, without an input.
     fn from(outcome: StreamOutcome) -> Self {
         let StreamOutcome { violations, known, events, unknown, unjudged } = outcome;
         let mut verdict =

@@ -1,4 +1,4 @@
-//! The versions of a contract, and the choice of the one that fits a program.
+//! The versions of a contract, and the choice of the version that fits a program.
 
 use schemars::JsonSchema;
 use semver::{Version, VersionReq};
@@ -7,9 +7,9 @@ use serde::Serialize;
 /// A version of a contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ContractVersion {
-    /// Name, which follows the `@` in the name of the contract: a version number of the program.
+    /// Name of this version, which follows the `@` in `NAME@VERSION`: a version number of the program.
     pub version: String,
-    /// Range of the program versions to which it applies, in the syntax of Cargo.
+    /// Range of the program versions to which this version applies, such as `>=0.42, <0.44`.
     pub range: String,
     /// Changes since the previous version.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -25,9 +25,9 @@ impl ContractVersion {
 /// The version of a contract that is chosen for a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VersionChoice<'c> {
-    /// The version of the contract.
+    /// The chosen version of the contract.
     pub version: &'c ContractVersion,
-    /// Whether the range includes the program's version; otherwise this is the nearest version.
+    /// Whether the range of this version includes the version of the program; otherwise this is the nearest version.
     pub fits: bool,
 }
 
@@ -42,7 +42,8 @@ pub fn find_version(text: &str) -> Option<Version> {
     text.split(|character: char| !character.is_ascii_digit() && character != '.').find_map(numbers)
 }
 
-/// Returns the version whose range includes this one; or else the nearest earlier version, or the oldest.
+/// Returns the version of the contract whose range includes the program version `found`. If there is none, returns the
+/// nearest earlier version, or else the oldest.
 pub(super) fn choose<'c>(versions: &'c [ContractVersion], found: &Version) -> Option<VersionChoice<'c>> {
     let fitting = versions.iter().find(|version| version.includes(found));
     if let Some(version) = fitting {

@@ -13,13 +13,13 @@ use strict_json::{Position, Problem, sanitize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Against {
-    /// Strict JSON, or JSON Lines.
+    /// The syntax of strict JSON or JSON Lines.
     Json,
     /// The schema of a document or record.
     Schema,
-    /// A rule between events.
+    /// A rule of the contract on the events of a stream.
     Stream,
-    /// A rule between exit code and data.
+    /// The conditions on the exit code, stdout and stderr.
     Exit,
 }
 
@@ -27,7 +27,7 @@ pub enum Against {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Category {
     Errors(Against),
-    /// Known findings, whatever they violate.
+    /// Violations that are known faults of the program. They are warnings, counted apart from errors.
     Known,
 }
 
@@ -49,12 +49,12 @@ impl From<Against> for Category {
     }
 }
 
-/// The number of errors of each kind, and of known findings.
+/// The number of errors of each kind, and the number of known findings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ViolationCounts([u64; Category::COUNT]);
 
 impl ViolationCounts {
-    /// Returns the number of errors of a kind.
+    /// Returns the number of errors against this kind of requirement.
     pub fn of(self, against: Against) -> u64 {
         self.0[against as usize]
     }
@@ -80,7 +80,7 @@ impl AddAssign for ViolationCounts {
     }
 }
 
-/// The remaining number of violations of each [`Category`] that are reported; further ones are only counted.
+/// The number of violations of each [`Category`] that can still be reported; further ones are only counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ReportLimit([usize; Category::COUNT]);
 
@@ -90,7 +90,7 @@ impl ReportLimit {
         Self([max; Category::COUNT])
     }
 
-    /// Returns the limit that remains after some violations were reported.
+    /// Returns the limit that remains after the violations `reported`.
     #[must_use]
     pub fn minus(mut self, reported: ViolationCounts) -> Self {
         let used = reported.0.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
@@ -98,12 +98,12 @@ impl ReportLimit {
         self
     }
 
-    /// Returns the remaining number of errors of a kind.
+    /// Returns the number of errors of a kind that can still be reported.
     pub fn errors(self, against: Against) -> usize {
         self.0[against as usize]
     }
 
-    /// Counts one violation against the limit; returns false if the limit is reached.
+    /// Counts one violation of a category; returns false if the limit of the category is already reached.
     pub fn take(&mut self, category: impl Into<Category>) -> bool {
         let limit = &mut self.0[category.into().index()];
         let fits = *limit > 0;
@@ -112,11 +112,11 @@ impl ReportLimit {
     }
 }
 
-/// An error, with its place.
+/// A violation of a contract, with its place in the input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Finding")]
 pub struct Violation {
-    /// 1-based line; null if the error concerns the run as a whole.
+    /// 1-based line in the input; null if the violation concerns the run as a whole.
     pub line: Option<u64>,
     /// 1-based column in characters.
     pub column: Option<u64>,
@@ -126,13 +126,14 @@ pub struct Violation {
     pub message: String,
     /// The kind of requirement that is violated.
     pub against: Against,
-    /// Place in the schema, ID of the rule, or kind of JSON problem.
+    /// What is violated: a location in the schema, the ID of a rule, or a kind of JSON problem.
     pub rule: String,
-    /// The schema keyword that rejects the value.
+    /// The schema keyword that rejects the value; null for violations of rules and of JSON.
     pub keyword: Option<String>,
-    /// Number of the record, from 1.
+    /// Number of the record in the input, from 1.
     pub event: Option<u64>,
-    /// The finding of the contract that it shows. With a finding, it is a warning instead of an error.
+    /// The known finding of the contract that the violation shows. With a finding, the violation is a warning instead
+    /// of an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding: Option<Finding>,
     /// Byte offset in the input, if known.
@@ -141,7 +142,7 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// Creates a violation of a rule, without a place in the input.
+    /// Creates a violation of a rule, a schema or JSON, without a place in the input.
     pub(crate) fn new(against: Against, rule: &str, pointer: &str, message: String) -> Self {
         let (rule, pointer) = (rule.to_owned(), pointer.to_owned());
         Self {
@@ -162,7 +163,7 @@ impl Violation {
         if self.finding.is_some() { Category::Known } else { Category::Errors(self.against) }
     }
 
-    /// Creates a violation from a JSON problem in a part of the input that begins at `base`.
+    /// Creates a violation from a JSON problem. The part of the input that was read begins at `base`.
     pub fn from_problem(problem: &Problem, base: Position) -> Self {
         let message = problem.message.clone();
         let violation = Self::new(Against::Json, problem.kind.name(), &problem.pointer, message);
@@ -170,14 +171,14 @@ impl Violation {
         violation.with_position(Some(Position { offset, line, ..problem.position }))
     }
 
-    /// Adds the number and line of the record.
+    /// Returns the violation with the number of its record and the line of the record.
     #[must_use]
     pub(crate) fn in_record(mut self, event: u64, line: u64) -> Self {
         (self.event, self.line) = (Some(event), Some(line));
         self
     }
 
-    /// Adds the place in the input, if known.
+    /// Returns the violation with the line, column and offset of `at`. If `at` is `None`, only the line stays.
     #[must_use]
     pub(crate) fn with_position(mut self, at: Option<Position>) -> Self {
         self.line = at.map(|at| at.line).or(self.line);
@@ -186,7 +187,7 @@ impl Violation {
         self
     }
 
-    /// Returns the place in a file.
+    /// Returns the place of the violation in `file`; a line or column that is unknown is 0.
     pub fn place(&self, file: &Path) -> Place {
         let number =
             |number: Option<u64>| number.and_then(|number| usize::try_from(number).ok()).unwrap_or(0);
@@ -202,7 +203,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Collects violations up to the limit, and counts the others.
+/// Collects violations up to a limit, and counts the others.
 #[derive(Debug, Default)]
 pub(crate) struct LimitedViolations {
     pub violations: Vec<Violation>,
@@ -212,7 +213,7 @@ pub(crate) struct LimitedViolations {
 }
 
 impl LimitedViolations {
-    /// Counts a violation against the limit. If the limit is reached, counts it as omitted and returns true.
+    /// Counts a violation of a category. If the limit is reached, counts it as omitted and returns true.
     pub fn count_if_full(&mut self, category: impl Into<Category>) -> bool {
         let category = category.into();
         let fits = self.limit.take(category);
@@ -227,7 +228,7 @@ impl LimitedViolations {
     }
 }
 
-/// Returns a short excerpt of a text, sanitised.
+/// Returns at most 60 characters of a text, sanitised.
 pub(crate) fn excerpt(text: &str) -> String {
     sanitize::sanitize_capped(text, 60)
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::mpsc::channel;
 use std::thread::{self, Builder};
 
-/// Stack size of a thread, in bytes, for the maximum nesting of documents and schemas.
+/// Stack size of a worker thread, in bytes; enough for the maximum nesting of documents and schemas.
 const STACK_BYTES: usize = 16 << 20;
 
 /// Creates the error for a thread that panicked.
@@ -13,9 +13,9 @@ pub fn thread_failed() -> io::Error {
     io::Error::other("a reader thread failed")
 }
 
-/// Runs `work` on `threads` threads, or on the calling thread for fewer than two or if no thread can be spawned. The
-/// threads deliver results with consecutive numbers from 0, and `take` receives them in this order. Returns the return
-/// value of each thread.
+/// Runs `work` on `threads` threads. Runs it on the calling thread if `threads` is less than two or no thread can be
+/// started. `work` delivers results with consecutive numbers from 0; `take` receives them in this order. Returns the
+/// return value of `work` on each thread.
 ///
 /// # Errors
 /// The first error of `work`; or a thread panics.

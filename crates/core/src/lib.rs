@@ -1,4 +1,4 @@
-//! The parts of a check of a command-line tool, from its configuration to the recording that is judged.
+//! Finds a command-line tool, reads its configuration, plans and executes its runs, and records them for the judging.
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 

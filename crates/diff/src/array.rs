@@ -1,4 +1,4 @@
-//! Compares arrays: elements and uniqueness.
+//! Compares two array schemas: the schemas of their elements, and `uniqueItems`.
 
 use super::change::Change;
 use super::examples::example_min_length;
@@ -7,7 +7,7 @@ use super::typed_schema::{TypedSchema, accepts_nothing};
 use serde_json::Value;
 
 impl<'a> SchemaComparer<'a> {
-    /// Compares two array alternatives.
+    /// Compares the elements and the uniqueness of two array schemas. Appends the changes to `out`.
     pub(super) fn compare_arrays(
         &mut self,
         old: &TypedSchema<'a>,
@@ -38,7 +38,7 @@ impl<'a> SchemaComparer<'a> {
         }
     }
 
-    /// Returns an array that has `value` at position `index`.
+    /// Returns an example array of the schema with `value` at position `index`. `None` if no example can be generated.
     fn example_with_element(&self, alt: &TypedSchema<'a>, index: usize, value: Value) -> Option<Value> {
         let Value::Array(mut elements) = self.example(alt, 1)? else { return None };
         while elements.len() < index {
@@ -51,7 +51,7 @@ impl<'a> SchemaComparer<'a> {
         Some(Value::Array(elements))
     }
 
-    /// Returns an array with a duplicate element.
+    /// Returns an example array of the schema in which one element occurs twice. `None` if no example can be generated.
     fn example_with_duplicate(&self, alt: &TypedSchema<'a>) -> Option<Value> {
         let (tuple_length, min) = (alt.tuple_length(), example_min_length(alt)?);
         let element = |index: usize| self.example_of_node(&alt.element(index), 1);

@@ -1,4 +1,5 @@
-//! Bundles all schemas of one side: every reference is local, and every draft is translated to 2020-12.
+//! Bundles all schemas of one output specification in one document. References become local (`#/$defs/…`), and older
+//! drafts of JSON Schema are translated to 2020-12.
 
 use agentnative_contract::OutputSpec;
 use jsonschema::uri::from_str as uri;
@@ -8,11 +9,11 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use strict_json::escape_token;
 
-/// Non-standard keyword that replaces a part that could not be resolved, such as a dangling reference. Its value
-/// distinguishes such parts.
+/// Non-standard keyword that replaces a part of a schema that cannot be resolved, such as a `$ref` without a target.
+/// Its value is a text about that part, so that different parts stay different.
 pub(super) const UNKNOWN_KEYWORD: &str = "agentnative:unknown";
 
-/// Keywords whose value is a schema.
+/// Keywords whose value is a single schema, such as `not`.
 const SINGLE_SCHEMA_KEYWORDS: [&str; 12] = [
     "not",
     "if",
@@ -29,7 +30,7 @@ const SINGLE_SCHEMA_KEYWORDS: [&str; 12] = [
 ];
 const SCHEMA_ARRAY_KEYWORDS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const SCHEMA_MAP_KEYWORDS: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
-/// Keywords that constrain no values, or that the translation makes redundant.
+/// Keywords that the translation to 2020-12 drops: they constrain no values, or are redundant after the translation.
 const DROPPED_KEYWORDS: [&str; 15] = [
     "$id",
     "id",
@@ -48,7 +49,8 @@ const DROPPED_KEYWORDS: [&str; 15] = [
     "additionalItems",
 ];
 
-/// The first and the last draft that define a keyword. Keywords without an entry exist in all drafts.
+/// Each keyword with the first and the last draft that define it; `Draft::Unknown` as the last one means "up to now".
+/// Keywords without an entry exist in all drafts.
 const KEYWORD_DRAFTS: [(&str, Draft, Draft); 16] = [
     ("const", Draft::Draft6, Draft::Unknown),
     ("contains", Draft::Draft6, Draft::Unknown),
@@ -68,17 +70,18 @@ const KEYWORD_DRAFTS: [(&str, Draft, Draft); 16] = [
     ("prefixItems", Draft::Draft202012, Draft::Unknown),
 ];
 
-/// Returns whether a draft defines a keyword.
+/// Returns whether a draft of JSON Schema defines a keyword.
 fn is_known(keyword: &str, draft: Draft) -> bool {
     let entry = KEYWORD_DRAFTS.iter().find(|(name, ..)| *name == keyword);
     entry.is_none_or(|(_, first, last)| (*first..=*last).contains(&draft))
 }
 
-/// Name of the data schema in the bundle.
+/// Key of the schema of the data under `$defs` of the bundle.
 pub(super) const DATA_SCHEMA: &str = "data";
 pub(super) const ERROR_SCHEMA: &str = "error";
 
-/// Returns the value of a keyword with each schema in it replaced.
+/// Applies `each` to every schema that the value of a keyword contains, and returns the value with the results in their
+/// place.
 pub(super) fn map_schemas<'s>(
     keyword: &str,
     value: &'s Value,
@@ -94,7 +97,8 @@ pub(super) fn map_schemas<'s>(
     }
 }
 
-/// Returns the schemas in the array that a keyword holds.
+/// Returns the schemas in the array that is the value of a keyword, such as `anyOf`. Empty if the schema lacks the
+/// keyword.
 pub(super) fn subschemas<'s>(
     members: &'s Map<String, Value>,
     keyword: &str,
@@ -102,12 +106,13 @@ pub(super) fn subschemas<'s>(
     members.get(keyword).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// Returns the name of an event's schema in the bundle.
+/// Returns the key of an event type's schema under `$defs` of the bundle, such as `event start`.
 pub(super) fn event_schema_name(name: &str) -> String {
     format!("event {name}")
 }
 
-/// The schemas of an output specification under `$defs`: by name, and those that they refer to by number.
+/// A document with all schemas of an output specification under `$defs`. Its own schemas have names (`data`, `error`);
+/// schemas that they refer to have numbers.
 pub(super) struct Bundle {
     pub root: Value,
 }
@@ -162,7 +167,8 @@ impl Bundle {
     }
 }
 
-/// Retriever for documents that the output specification does not contain.
+/// Stands in for schema documents that the output specification does not contain: returns a schema with
+/// [`UNKNOWN_KEYWORD`] and fetches nothing.
 struct MissingDocuments;
 
 impl Retrieve for MissingDocuments {
@@ -171,7 +177,8 @@ impl Retrieve for MissingDocuments {
     }
 }
 
-/// Returns the draft of a schema within one of draft `outer`. An unknown draft counts as the latest.
+/// Returns the draft of a schema: by its `$schema`, otherwise `outer`, the draft of the enclosing schema. An unknown
+/// draft counts as the latest.
 fn draft_of(schema: &Value, outer: Draft) -> Draft {
     match outer.detect(schema) {
         Draft::Unknown => Draft::default(),
@@ -179,7 +186,7 @@ fn draft_of(schema: &Value, outer: Draft) -> Draft {
     }
 }
 
-/// Returns the names of all dynamic anchors in a document.
+/// Returns the values of all `$dynamicAnchor` keywords in a document, including duplicates.
 fn dynamic_anchors(value: &Value) -> Vec<&str> {
     match value {
         Value::Object(members) => {
@@ -191,7 +198,7 @@ fn dynamic_anchors(value: &Value) -> Vec<&str> {
     }
 }
 
-/// A schema to be translated, with the context that resolves its references.
+/// A schema that is not translated yet: its name in the bundle, its draft, and the resolver for its references.
 struct Pending<'r> {
     name: String,
     schema: &'r Value,
@@ -199,17 +206,18 @@ struct Pending<'r> {
     draft: Draft,
 }
 
-/// Translates schemas to 2020-12 with references into the bundle.
+/// State of the translation of schemas to draft 2020-12. References are rewritten to schemas in the bundle.
 struct Translation<'r> {
-    /// Names of all dynamic anchors; a name occurs once per anchor.
+    /// Names of all dynamic anchors in all documents. A name that occurs twice stands for two anchors.
     dynamic_anchor_names: Vec<&'r str>,
-    /// Bundle names of the referenced schemas, by the address of the schema.
+    /// Keys under `$defs` of the schemas found until now. The index is the address of the schema in memory.
     names: HashMap<usize, String>,
     pending: Vec<Pending<'r>>,
 }
 
 impl<'r> Translation<'r> {
-    /// Returns the name of a schema in the bundle. A new schema is added under `name`, or else under a number.
+    /// Returns the key of a schema under `$defs`. A new schema is queued for translation, with `name` as its key, or a
+    /// number if `name` is `None`.
     fn bundled_name(
         &mut self,
         schema: &'r Value,
@@ -275,7 +283,8 @@ impl<'r> Translation<'r> {
         Value::Object(out)
     }
 
-    /// Returns a reference into the bundle, or the unknown keyword if the reference is dangling.
+    /// Translates the value of a `$ref`. Returns a keyword with its value: `$ref` with a reference into the bundle, or
+    /// [`UNKNOWN_KEYWORD`] if the target does not exist.
     fn reference(&mut self, value: &Value, resolver: &Resolver<'r>) -> (&'static str, Value) {
         let text = value.as_str().unwrap_or_default();
         let target = resolver.lookup(text).ok().map(referencing::Resolved::into_inner);
@@ -288,7 +297,8 @@ impl<'r> Translation<'r> {
         }
     }
 
-    /// Translates a dynamic reference to `$ref` if it has only one possible target.
+    /// Translates the value of a `$dynamicRef` or `$recursiveRef`. Returns a keyword with its value: `$ref` if only one
+    /// target is possible, otherwise [`UNKNOWN_KEYWORD`].
     fn dynamic_reference(&mut self, value: &Value, resolver: &Resolver<'r>) -> (&'static str, Value) {
         let text = value.as_str().unwrap_or_default();
         let anchor = text.split_once('#').map_or("", |(_, anchor)| anchor);

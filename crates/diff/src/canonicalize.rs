@@ -1,4 +1,5 @@
-//! Converts a conjunction of schemas to alternatives of one type each.
+//! Converts a list of schemas that all apply to a value into alternatives. An alternative constrains values of one JSON
+//! type; a value is valid if one alternative accepts it.
 
 use super::bundle::{UNKNOWN_KEYWORD, subschemas};
 use super::inline::inline_references;
@@ -10,35 +11,36 @@ use agentnative_contract::budget::checkpoint;
 use serde_json::{Map, Value, json};
 use strict_json::JsonType;
 
-/// Maximum number of alternatives of one schema. A union beyond it is compared as a condition.
+/// Maximum number of alternatives of one schema. A union that would exceed it is not expanded; it is kept as one
+/// condition.
 pub(super) const MAX_ALTERNATIVES: usize = 256;
 
-/// Maximum number of schemas that apply to one value. The schemas beyond it count as unknown.
+/// Maximum number of schemas that apply to one value. Further schemas count as unknown.
 const MAX_SOURCES: usize = 1_000;
 
-/// Converts schemas of one bundle to alternatives.
+/// Converts schemas to alternatives. References are resolved in `root`, the bundle of all schemas of one version.
 #[derive(Clone, Copy)]
 pub(super) struct Canonicalizer<'a> {
     pub root: &'a Value,
 }
 
 impl<'a> Canonicalizer<'a> {
-    /// Resolves a local reference.
+    /// Returns the schema that a local reference such as `#/$defs/data` refers to.
     pub fn resolve(&self, reference: &str) -> Option<&'a Value> {
         self.root.pointer(reference.strip_prefix('#')?)
     }
 
-    /// Resolves the `$ref` of a schema.
+    /// Returns the target of the `$ref` in a schema object. `None` without `$ref`, or if the target does not exist.
     pub fn resolve_ref(&self, members: &Map<String, Value>) -> Option<&'a Value> {
         self.resolve(members.get("$ref")?.as_str()?)
     }
 
-    /// Replaces each schema that consists of a reference alone by its target.
+    /// Replaces each schema that contains only a `$ref` by the schema that it refers to.
     pub fn follow_all(&self, node: &[&'a Value]) -> Conjunction<'a> {
         node.iter().map(|schema| self.follow(schema)).collect()
     }
 
-    /// Follows a chain of schemas that consist of a reference alone.
+    /// Follows `$ref` as long as a schema contains nothing else, and returns the last schema.
     fn follow(&self, mut schema: &'a Value) -> &'a Value {
         let definitions = self.root.get("$defs").and_then(Value::as_object).map_or(0, Map::len);
         // A longer chain is a cycle.
@@ -51,7 +53,8 @@ impl<'a> Canonicalizer<'a> {
         schema
     }
 
-    /// Returns the alternatives of a node, one type each; empty if no value is valid.
+    /// Returns the alternatives for values that are valid under all schemas in `node`. Each alternative has one JSON
+    /// type. Empty if no value is valid.
     pub fn alternatives(&self, node: &[&'a Value]) -> Vec<TypedSchema<'a>> {
         let alts = node.iter().fold(vec![TypedSchema::any()], |alts, schema| self.conjoin_all(alts, schema));
         let mut resolved = Vec::new();
@@ -65,7 +68,8 @@ impl<'a> Canonicalizer<'a> {
         alts.into_iter().flat_map(|alt| self.conjoin(alt, schema)).collect()
     }
 
-    /// Adds a schema to an alternative; a union may split it into several, and a contradiction leaves none.
+    /// Restricts an alternative by a further schema. The result has several alternatives if the schema is a union, and
+    /// none if the schema contradicts the alternative.
     pub(super) fn conjoin(&self, mut alt: TypedSchema<'a>, schema: &'a Value) -> Vec<TypedSchema<'a>> {
         let members = match schema {
             Value::Bool(true) => return vec![alt],
@@ -108,7 +112,8 @@ impl<'a> Canonicalizer<'a> {
         alts
     }
 
-    /// Returns whether at most one of these schemas can accept a value, as far as this is cheap to decide.
+    /// Returns whether no value is valid under two of `branches`, the schemas of a `oneOf`. Returns false if this is
+    /// expensive to decide.
     fn mutually_exclusive(&self, alts: &[TypedSchema<'a>], branches: &'a [Value]) -> bool {
         let base = match alts {
             [only] => only.clone(),
@@ -123,7 +128,7 @@ impl<'a> Canonicalizer<'a> {
         })
     }
 
-    /// Returns whether no value is valid under both, as far as this is cheap to decide.
+    /// Returns whether no value is valid under both alternatives. Returns false if this is expensive to decide.
     fn are_disjoint(&self, left: &TypedSchema<'a>, right: &TypedSchema<'a>) -> bool {
         let common = left.types & right.types;
         if common == 0 {
@@ -149,7 +154,8 @@ impl<'a> Canonicalizer<'a> {
             || left.required.intersection(&right.required).any(differ)
     }
 
-    /// Adds the assertions of a schema object, that is, all but the schemas that apply in place.
+    /// Adds the constraints of a schema object to an alternative. The caller handles `$ref`, `allOf`, `anyOf` and
+    /// `oneOf`.
     fn add_assertions(&self, alt: &mut TypedSchema<'a>, members: &'a Map<String, Value>) {
         if let Some(types) = members.get("type") {
             restrict_types(types, alt);
@@ -240,7 +246,8 @@ impl<'a> Canonicalizer<'a> {
         }
     }
 
-    /// Adds `not`: of types, values or required keys exactly, otherwise as a condition.
+    /// Adds the schema of a `not` to an alternative. A negated type or required key becomes an exact constraint; any
+    /// other negation becomes a condition.
     fn add_negation(&self, alt: &mut TypedSchema<'a>, not: &'a Value) {
         let Some(inner) = not.as_object() else {
             if not == &Value::Bool(true) {
@@ -275,7 +282,7 @@ impl<'a> Canonicalizer<'a> {
         Condition { schema: schema.into(), opaque }
     }
 
-    /// Returns one self-contained schema that is equivalent to a node.
+    /// Returns one schema without references that is equivalent to all schemas in `node` together.
     pub fn combined_schema(&self, node: &[&Value]) -> Value {
         let parts: Vec<Value> = node.iter().map(|schema| inline_references(schema, self.root).0).collect();
         json!({ "allOf": parts })
@@ -298,7 +305,7 @@ fn restrict_types(types: &Value, alt: &mut TypedSchema<'_>) {
     alt.integer |= names.contains(&"integer") && !names.contains(&"number");
 }
 
-/// Restricts an alternative to these values.
+/// Restricts an alternative to the listed values, as `enum` does.
 fn restrict_values(alt: &mut TypedSchema<'_>, values: Vec<Value>) {
     alt.types &= values.iter().fold(0, |bits, value| bits | type_bit(JsonType::from(value)));
     alt.values = Some(match alt.values.take() {
@@ -307,7 +314,8 @@ fn restrict_values(alt: &mut TypedSchema<'_>, values: Vec<Value>) {
     });
 }
 
-/// Parses a length. One beyond `usize::MAX` is clamped.
+/// Parses the value of a keyword such as `maxLength`. A value above `usize::MAX` becomes `usize::MAX`; `None` unless it
+/// is a non-negative integer.
 fn parse_length(value: &Value) -> Option<usize> {
     let counts = |number: &f64| *number >= 0.0 && number.fract() == 0.0;
     let count = value.as_u64().or_else(|| Some(value.as_f64().filter(counts)? as u64))?;

@@ -1,4 +1,4 @@
-//! The rules of `contract diff`, from `changes.toml`.
+//! The rules of `contract diff`, the kinds of changes that it reports. They are read from `changes.toml`.
 
 use super::ChangeSeverity;
 use schemars::JsonSchema;
@@ -58,17 +58,17 @@ static RULES: LazyLock<Vec<ChangeRule>> = LazyLock::new(|| {
     catalogue.rules
 });
 
-/// Deserializes a text and joins its lines.
+/// Deserializes a text of several lines and joins the lines with spaces.
 fn paragraph<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     Ok(String::deserialize(deserializer)?.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Returns all rules, sorted by ID.
+/// Returns all rules of `changes.toml`, sorted by ID.
 pub fn change_rules() -> &'static [ChangeRule] {
     &RULES
 }
 
-/// Returns the rule with this ID.
+/// Returns the rule with the given ID, such as `diff-key-removed`.
 pub fn change_rule(id: &str) -> Option<&'static ChangeRule> {
     RULES.iter().find(|rule| rule.id == id)
 }

@@ -24,7 +24,7 @@ pub enum ChangeSeverity {
 }
 
 impl ChangeSeverity {
-    /// Returns the name used in reports.
+    /// Returns the name of the severity in reports, such as `breaking`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Breaking => "breaking",
@@ -40,7 +40,7 @@ impl ChangeSeverity {
 pub struct Change {
     /// ID of the rule, such as `diff-key-removed`; `agentnative explain ID` explains it.
     pub rule: String,
-    /// Severity.
+    /// Severity of the change.
     pub class: ChangeSeverity,
     /// Probe whose output changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -60,10 +60,10 @@ pub struct Change {
     pub variant: Vec<String>,
     /// RFC 6901 pointer into the output; `*` stands for each element of an array and for each key of a map.
     pub pointer: String,
-    /// Old guarantee, as far as it changed.
+    /// What the old version guaranteed, limited to the part that changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old: Option<Value>,
-    /// New guarantee, as far as it changed.
+    /// What the new version guarantees, limited to the part that changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new: Option<Value>,
     /// What changed, in one sentence.
@@ -80,13 +80,14 @@ pub struct Change {
     /// Other outputs with the same change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<OtherOutput>,
-    /// Candidate for the witness: a value of the new side at the compared position.
+    /// Generated value of the new version at `pointer`. It becomes a witness if the old version rejects it.
     #[serde(skip)]
     pub(super) example: Option<Value>,
 }
 
 impl Change {
-    /// Creates a change at the compared position.
+    /// Creates a change with an empty pointer. [`Change::under`] and [`Change::below`] prepend the tokens of its
+    /// position.
     pub(super) fn new(rule: &str, class: ChangeSeverity, message: impl Into<String>) -> Self {
         Self { rule: rule.to_owned(), class, message: message.into(), ..Self::default() }
     }
@@ -99,7 +100,7 @@ impl Change {
         Self::new(rule, ChangeSeverity::Compatible, message)
     }
 
-    /// Creates a change that says that something could not be compared.
+    /// Creates a change of severity `undecided`, for a part that could not be compared.
     pub fn undecided(message: impl Into<String>) -> Self {
         Self::new("diff-undecided", ChangeSeverity::Undecided, message)
     }
@@ -112,7 +113,7 @@ impl Change {
         Self { new: Some(json!(new)), ..self }
     }
 
-    /// Sets the old and the new guarantee.
+    /// Sets `old` and `new`: what each version guarantees. `None` leaves a field empty.
     pub(super) fn sides(self, old: Option<impl Serialize>, new: Option<impl Serialize>) -> Self {
         Self { old: old.map(|old| json!(old)), new: new.map(|new| json!(new)), ..self }
     }
@@ -121,12 +122,13 @@ impl Change {
         Self { example, ..self }
     }
 
-    /// Prefixes the pointer with a token.
+    /// Prepends a token to the pointer: under `a`, `/b` becomes `/a/b`.
     pub(super) fn under(self, token: &str) -> Self {
         Self { pointer: format!("/{}{}", escape_token(token), self.pointer), ..self }
     }
 
-    /// Returns the change with its pointer prefixed by a token. `embed` puts its example into a value of the parent.
+    /// Returns a copy of the change as a change of the parent value: `token` is prepended to the pointer, and `embed`
+    /// creates an example of the parent that contains the example of the change.
     pub(super) fn below(&self, token: &str, embed: impl FnOnce(Value) -> Option<Value>) -> Self {
         let example = self.example.clone().and_then(embed);
         self.clone().under(token).example(example)
@@ -152,7 +154,7 @@ pub struct OtherOutput {
 pub struct Evidence {
     /// Number of occurrences.
     pub count: u64,
-    /// First occurrences.
+    /// Positions of the first occurrences.
     pub places: Vec<SamplePosition>,
 }
 
@@ -171,13 +173,14 @@ pub struct SamplePosition {
     pub pointer: String,
 }
 
-/// Counts changes by class, the most severe class first.
+/// Returns the number of breaking, undecided, risky and compatible changes, in this order. Arrays of two comparisons
+/// can be compared with `<`: the smaller one is less severe.
 pub(super) fn severity(changes: &[Change]) -> [usize; 4] {
     [ChangeSeverity::Breaking, ChangeSeverity::Undecided, ChangeSeverity::Risky, ChangeSeverity::Compatible]
         .map(|class| changes.iter().filter(|change| change.class == class).count())
 }
 
-/// Returns whether no change is breaking or undecided.
+/// Returns whether all changes are risky or compatible; none is breaking or undecided.
 pub(super) fn is_harmless(changes: &[Change]) -> bool {
     changes.iter().all(|change| !matches!(change.class, ChangeSeverity::Breaking | ChangeSeverity::Undecided))
 }

@@ -1,4 +1,4 @@
-//! Compares two sets of output specifications.
+//! Compares the output specifications of two versions of a target.
 
 use super::change::Change;
 use super::merge;
@@ -7,11 +7,12 @@ use agentnative_contract::budget::{self, Budget};
 use agentnative_contract::{OutputFormat, OutputSpec};
 use std::collections::BTreeMap;
 
-/// Returns all changes between two versions of a target's outputs, the most severe first; empty if they are equivalent.
+/// Returns all changes between the outputs of two versions of a target, the most severe first. Empty if the outputs are
+/// equivalent.
 ///
-/// Outputs are paired by probe and format; a single output on each side is paired regardless of its name. A change that
-/// several outputs share is reported once, with the other outputs in [`Change::also`]. Nothing is executed, read or
-/// fetched.
+/// Each old output is compared with the new output of the same probe and format. If each version has a single output,
+/// the two are compared whatever their names are. A change that several outputs share is reported once, with the other
+/// outputs in [`Change::also`]. The function executes, reads and fetches nothing.
 pub fn compare(old: &[OutputSpec], new: &[OutputSpec]) -> Vec<Change> {
     let mut changes = Vec::new();
     if let ([old], [new]) = (old, new) {
@@ -37,7 +38,7 @@ pub fn compare(old: &[OutputSpec], new: &[OutputSpec]) -> Vec<Change> {
     merge::merge_duplicates(changes)
 }
 
-/// Compares two versions of one output. The comparison of schemas has a budget.
+/// Compares two versions of one output. If the comparison exceeds its budget, it is repeated without the schemas.
 fn compare_output(old: &OutputSpec, new: &OutputSpec) -> Vec<Change> {
     let sides = (old.clone(), new.clone());
     let complete = budget::run_within(Budget::COMPARISON, move || {

@@ -1,4 +1,5 @@
-//! Evaluates schemas whose result is certain: the only values they accept, and whether they hold as a condition.
+//! Evaluates schemas without a value: lists the only values that they accept, and decides whether a condition always or
+//! never holds. Returns `None` if the result is not certain.
 
 use super::bundle::subschemas;
 use super::canonicalize::Canonicalizer;
@@ -8,11 +9,12 @@ use agentnative_contract::budget::checkpoint;
 use serde_json::Value;
 use strict_json::JsonType;
 
-/// Maximum nesting depth of conditions. A condition may refer to itself.
+/// Maximum nesting depth of an evaluated condition. It ends the evaluation of a condition that refers to itself.
 const MAX_DEPTH: usize = 64;
 
 impl<'a> Canonicalizer<'a> {
-    /// Returns the values that a node accepts if they are listed; `None` if they are not.
+    /// Returns the only values that all schemas in `node` accept, such as those of an `enum`. `None` if the schemas do
+    /// not list their values.
     pub(super) fn finite_values(&self, node: &[&Value]) -> Option<Vec<Value>> {
         let listed = node.iter().filter_map(|schema| self.listed_values(schema, 0));
         listed.reduce(|before, values| before.into_iter().filter(|value| contains(&values, value)).collect())
@@ -44,7 +46,8 @@ impl<'a> Canonicalizer<'a> {
         Some(each?.into_iter().flatten().collect())
     }
 
-    /// Returns the keys whose values a condition tests.
+    /// Returns the keys whose values an `if` schema compares with listed values, such as `type` for
+    /// `{"properties": {"type": {"const": "a"}}}`.
     pub(super) fn tested_keys(&self, condition: &Value) -> Vec<String> {
         self.collect_tested_keys(condition, 0)
     }
@@ -63,8 +66,8 @@ impl<'a> Canonicalizer<'a> {
         keys
     }
 
-    /// Returns whether a condition holds for all values of an alternative or for none of them; `None` if it depends on
-    /// the value.
+    /// Returns `Some(true)` if a condition holds for all values of an alternative, `Some(false)` if it holds for none,
+    /// and `None` if it depends on the value or cannot be decided.
     pub(super) fn evaluate(&self, condition: &Value, alt: &TypedSchema<'_>) -> Option<bool> {
         self.evaluate_at(condition, alt, 0)
     }
@@ -134,7 +137,8 @@ impl<'a> Canonicalizer<'a> {
     }
 }
 
-/// Returns `Some(true)` if all hold, `Some(false)` if one does not, and `None` otherwise.
+/// Evaluates each element of the array `parts`. Returns `Some(true)` if all are true, `Some(false)` if one is false,
+/// and `None` otherwise.
 fn all_hold(parts: &Value, evaluate: impl Fn(&Value) -> Option<bool>) -> Option<bool> {
     let results: Vec<Option<bool>> = parts.as_array()?.iter().map(evaluate).collect();
     match (results.contains(&Some(false)), results.contains(&None)) {

@@ -1,4 +1,4 @@
-//! Compares event streams: the event types, the first and last events, and the order of types.
+//! Compares two event streams: the event types with their schemas, the first and last events, and the order of types.
 
 use super::bundle::{self, Bundle, DATA_SCHEMA};
 use super::canonicalize::Canonicalizer;
@@ -15,15 +15,16 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use strict_json::{JsonType, escape_token, unescape_token};
 
-/// The event types of one side.
+/// The event types of one version of a stream, with the schemas of their records.
 struct EventTypes<'b> {
     events: EventSpec,
-    /// Alternatives of the records, by type.
+    /// Schemas of the records, as alternatives by event type.
     variants: Variants<'b>,
 }
 
 impl<'b> EventTypes<'b> {
-    /// Returns the alternatives of all records: those of each type, or else those of the data schema.
+    /// Returns the alternatives of all records: those of all event types, or those of the data schema if no event type
+    /// has any.
     fn records(&self, side: Canonicalizer<'b>, bundle: &'b Bundle) -> Vec<TypedSchema<'b>> {
         let typed = self.variants.values().flat_map(|(_, alts)| alts.iter().cloned());
         let others =
@@ -33,7 +34,8 @@ impl<'b> EventTypes<'b> {
 }
 
 impl OutputComparison<'_> {
-    /// Compares the event types. Returns whether the records are compared completely by this.
+    /// Compares the event types if at least one version has any. Returns whether that compared the records completely,
+    /// so that the data schemas need no comparison.
     pub fn compare_events<'b>(
         &mut self,
         comparer: &mut SchemaComparer<'b>,
@@ -78,7 +80,7 @@ impl OutputComparison<'_> {
         }
     }
 
-    /// Compares two streams whose records have types.
+    /// Compares two versions of a stream that both have event types.
     fn compare_event_streams<'b>(
         &mut self,
         comparer: &mut SchemaComparer<'b>,
@@ -101,8 +103,8 @@ impl OutputComparison<'_> {
         self.compare_order(&old.events, &new.events);
     }
 
-    /// Compares records as schemas if only one side has event types. If the other side does not name the key of the
-    /// type, its addition or removal is one breaking change.
+    /// Compares the schemas of records if only one version has event types. If the other version does not name the key
+    /// of the event type, the added or removed key is reported as one breaking change.
     fn compare_records<'b>(
         &mut self,
         comparer: &mut SchemaComparer<'b>,
@@ -271,7 +273,8 @@ impl OutputComparison<'_> {
     }
 }
 
-/// Returns the event types of a side: as declared, or inferred from the variants of its records.
+/// Returns the event types of one version: those that it declares, or those that the variants of its data schema imply.
+/// `None` if there are none.
 fn event_types<'b>(side: Canonicalizer<'b>, bundle: &'b Bundle, spec: &OutputSpec) -> Option<EventTypes<'b>> {
     if let Some(events) = &spec.events {
         let key = single_key(&events.discriminator);
@@ -301,13 +304,13 @@ fn event_types<'b>(side: Canonicalizer<'b>, bundle: &'b Bundle, spec: &OutputSpe
     Some(EventTypes { events, variants })
 }
 
-/// Returns the key if a pointer has exactly one token.
+/// Returns the key of a pointer with exactly one token, such as `type` for `/type`; `None` for any other pointer.
 fn single_key(pointer: &str) -> Option<String> {
     let token = pointer.strip_prefix('/')?;
     (!token.contains('/')).then(|| unescape_token(token))
 }
 
-/// Sets the type of a generated record.
+/// Sets the event type of a generated example record. `name` has the form `type` or `type/subtype`.
 fn set_type(document: &mut Value, events: &EventSpec, name: &str) {
     if name == UNTYPED {
         return;

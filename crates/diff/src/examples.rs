@@ -1,4 +1,5 @@
-//! Generates small example values for a schema of the new side. Examples have to be validated before use.
+//! Generates small example values for a schema of the new version. An example may be invalid, so that callers validate
+//! it before use.
 
 use super::bundle::subschemas;
 use super::pattern;
@@ -9,16 +10,17 @@ use super::typed_schema::{Conjunction, TypedSchema, accepts_nothing};
 use serde_json::{Map, Value, json};
 use strict_json::JsonType;
 
-/// Maximum nesting depth.
+/// Maximum nesting depth of a generated example.
 const MAX_DEPTH: usize = 12;
 
-/// Exclusive limit on the number of characters, elements or members.
+/// Examples have fewer characters, elements or members than this number.
 const MAX_LENGTH: usize = 2_000;
 
-/// Exclusive limit on the minimum number of elements or members, which may be nested.
+/// No example is generated for an array or object that needs at least this number of elements or members. The limit is
+/// low because they may be nested.
 const MAX_MINIMUM: usize = 200;
 
-/// Examples by format.
+/// An example string for each value of the keyword `format`.
 const FORMATS: &[(&str, &str)] = &[
     ("date-time", "2026-01-01T00:00:00Z"),
     ("date", "2026-01-01"),
@@ -41,12 +43,13 @@ const FORMATS: &[(&str, &str)] = &[
 ];
 
 impl<'a> SchemaComparer<'a> {
-    /// Returns an example of any of these alternatives.
+    /// Returns an example value of any one of the alternatives, preferably an object. `None` if none can be generated.
     pub(super) fn example_of(&self, alts: &[TypedSchema<'a>]) -> Option<Value> {
         by_preference(alts, 0).into_iter().find_map(|alt| self.example(alt, 0))
     }
 
-    /// Returns an example of a node.
+    /// Returns an example value for the schemas in `node`, all of which apply. `None` at more than [`MAX_DEPTH`]
+    /// levels, or if none can be generated.
     pub(super) fn example_of_node(&self, node: &Conjunction<'a>, depth: usize) -> Option<Value> {
         if depth > MAX_DEPTH {
             return None;
@@ -55,7 +58,7 @@ impl<'a> SchemaComparer<'a> {
         by_preference(&alts, depth).into_iter().find_map(|alt| self.example(alt, depth))
     }
 
-    /// Returns an example of an alternative.
+    /// Returns an example value of an alternative. `depth` is its nesting level in the complete example.
     pub(super) fn example(&self, alt: &TypedSchema<'a>, depth: usize) -> Option<Value> {
         if let Some(values) = &alt.values {
             return values.first().cloned();
@@ -70,7 +73,7 @@ impl<'a> SchemaComparer<'a> {
         }
     }
 
-    /// Returns an example of an alternative that is not one of these values.
+    /// Returns an example value of an alternative that differs from all `excluded` values.
     pub(super) fn example_other_than(&self, alt: &TypedSchema<'a>, excluded: &[Value]) -> Option<Value> {
         let candidates = match alt.json_type() {
             JsonType::Number => {
@@ -86,7 +89,7 @@ impl<'a> SchemaComparer<'a> {
         candidates.into_iter().find(|value| is_within(alt, value) && !contains(excluded, value))
     }
 
-    /// Returns a number: preferably an integer, or else one with a fraction.
+    /// Returns an example number of an alternative. `integer` prefers an integer; otherwise the number has a fraction.
     pub(super) fn example_number(&self, alt: &TypedSchema<'a>, integer: bool) -> Option<Value> {
         let edges = alt.bounds.iter().flatten().filter_map(|bound| bound.value.as_f64());
         let mut centers: Vec<f64> = vec![1.0, 0.0];
@@ -98,7 +101,7 @@ impl<'a> SchemaComparer<'a> {
         all.into_iter().find(|value| is_acceptable(value) && is_within(alt, value))
     }
 
-    /// Returns a string, based on `given` if that is set.
+    /// Returns an example string of an alternative. `given` is tried first, as it is and padded to the minimum length.
     pub(super) fn example_text(&self, alt: &TypedSchema<'a>, given: Option<&str>) -> Option<Value> {
         let (min, max) = (example_min_length(alt)?, alt.length().1);
         let format = alt.formats.iter().find_map(|format| FORMATS.iter().find(|(name, _)| name == format));
@@ -116,7 +119,8 @@ impl<'a> SchemaComparer<'a> {
         all.next()
     }
 
-    /// Returns a string, an array or an object of this length.
+    /// Returns an example string or array of exactly `length` characters or elements, or an example object of at least
+    /// `length` members. `None` if the alternative does not allow that.
     pub(super) fn example_of_length(&self, alt: &TypedSchema<'a>, length: usize) -> Option<Value> {
         if length >= MAX_LENGTH {
             return None;
@@ -138,7 +142,7 @@ impl<'a> SchemaComparer<'a> {
         }
     }
 
-    /// Returns an object with this value at a key.
+    /// Returns an example object of an alternative, with the given value at `key`.
     pub(super) fn example_with_value(&self, alt: &TypedSchema<'a>, key: &str, value: Value) -> Option<Value> {
         let Value::Object(mut members) = self.example_object(alt, 1, Some(key), 0)? else { return None };
         members.insert(key.to_owned(), value);
@@ -150,7 +154,7 @@ impl<'a> SchemaComparer<'a> {
         Some(Value::Object(members))
     }
 
-    /// Returns an object with an example at a key.
+    /// Returns an example object of an alternative, with an example value for the schemas in `node` at `key`.
     pub(super) fn example_with(
         &self,
         alt: &TypedSchema<'a>,
@@ -161,12 +165,12 @@ impl<'a> SchemaComparer<'a> {
         self.example_with_value(alt, key, value)
     }
 
-    /// Returns an object without a key.
+    /// Returns an example object of an alternative without `key`. `None` if the key is required.
     pub(super) fn example_without(&self, alt: &TypedSchema<'a>, key: &str) -> Option<Value> {
         if alt.required.contains(key) { None } else { self.example_object(alt, 0, None, 0) }
     }
 
-    /// Returns an example of an alternative that violates a condition.
+    /// Returns a value that an alternative accepts and the schema `condition` rejects. `None` if none is found.
     pub(super) fn example_violating(&self, condition: &Value, alt: &TypedSchema<'a>) -> Option<Value> {
         let validator = super::validator::validator(condition)?;
         let small = match alt.json_type() {
@@ -204,7 +208,8 @@ impl<'a> SchemaComparer<'a> {
         elements.collect::<Option<Vec<Value>>>().map(Value::Array)
     }
 
-    /// Returns an object with at least this number of members, without the key `without`.
+    /// Returns an example object of an alternative with at least `length` members and without the key `without`. It has
+    /// all other required keys.
     fn example_object(
         &self,
         alt: &TypedSchema<'a>,
@@ -242,13 +247,14 @@ impl<'a> SchemaComparer<'a> {
     }
 }
 
-/// Returns the minimum length of an alternative if an example can be that long.
+/// Returns the minimum length of the values of an alternative. `None` if it exceeds the limit for examples.
 pub(super) fn example_min_length(alt: &TypedSchema<'_>) -> Option<usize> {
     let max = if alt.json_type() == JsonType::String { MAX_LENGTH } else { MAX_MINIMUM };
     Some(alt.length().0).filter(|min| *min < max)
 }
 
-/// Sorts alternatives by how good an example they make; at greater depth, small ones come first.
+/// Sorts alternatives by the usefulness of their examples, the best first. Objects come first near the root; scalars
+/// come first at greater `depth`, so that examples stay small.
 fn by_preference<'b, 'a>(alts: &'b [TypedSchema<'a>], depth: usize) -> Vec<&'b TypedSchema<'a>> {
     let rank = |alt: &&TypedSchema<'a>| match alt.json_type() {
         JsonType::String => 1,
@@ -272,7 +278,8 @@ fn by_preference<'b, 'a>(alts: &'b [TypedSchema<'a>], depth: usize) -> Vec<&'b T
     all
 }
 
-/// Collects the constants in a condition, with their keys.
+/// Collects the values of `const` and `enum` in a schema. Each has the name of the property that it belongs to, or
+/// `None` at the top level.
 fn constants(schema: &Value, out: &mut Vec<(Option<String>, Value)>) {
     let Some(members) = schema.as_object() else { return };
     let own = members.get("const").into_iter().chain(subschemas(members, "enum"));

@@ -1,14 +1,15 @@
-//! Inlines references, so that a schema does not depend on its document.
+//! Replaces the references in a schema by their targets, so that the schema does not depend on its document.
 
 use super::bundle::{UNKNOWN_KEYWORD, map_schemas};
 use agentnative_contract::budget::checkpoint;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Inlines all references of a schema. Recursive or deeply nested ones are put under `$defs`, numbered in the order of
-/// their first use. Returns also whether a part of the schema is unknown.
+/// Replaces each `$ref` in a schema by its target in `root`. Targets of recursive or deeply nested references are put
+/// under `$defs`, numbered in the order of their first use. Returns the schema, and whether it has a part that cannot
+/// be resolved.
 ///
-/// Schemas that differ only in the names of their definitions have the same result.
+/// Two schemas that differ only in the names of their definitions give the same result.
 pub(super) fn inline_references(schema: &Value, root: &Value) -> (Value, bool) {
     let mut writer =
         Writer { root, open: Vec::new(), numbers: BTreeMap::new(), apart: Vec::new(), opaque: false };
@@ -27,20 +28,20 @@ pub(super) fn inline_references(schema: &Value, root: &Value) -> (Value, bool) {
     (written, writer.opaque)
 }
 
-/// Maximum nesting of inlined references.
+/// Maximum number of references that are inlined within each other.
 const MAX_REFERENCES: usize = 40;
-/// Maximum schema depth at which references are inlined.
+/// References that are nested deeper than this in the schema are put under `$defs` instead of being inlined.
 const MAX_DEPTH: usize = 280;
-/// Maximum schema depth. Schemas from a file are far less deep.
+/// Parts of a schema that are nested deeper than this become unknown. Schemas from a file are far less deep.
 const MAX_LEVELS: usize = MAX_DEPTH + 400;
 
 struct Writer<'a> {
     root: &'a Value,
-    /// References that are being inlined.
+    /// References that are being inlined, the outermost first. A reference that is already in the list is recursive.
     open: Vec<String>,
-    /// Number under `$defs` of each reference that is not inlined.
+    /// Key under `$defs` of each reference that is not inlined.
     numbers: BTreeMap<String, usize>,
-    /// References that are not inlined and their targets, by number.
+    /// References that are not inlined, each with its target. The index is the key under `$defs`.
     apart: Vec<(String, &'a Value)>,
     opaque: bool,
 }

@@ -1,4 +1,4 @@
-//! Compares versions of program output and classifies the changes that break consumers.
+//! Compares two versions of a program's output, and classifies the changes by whether they break consumers.
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 

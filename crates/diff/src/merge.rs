@@ -1,9 +1,9 @@
-//! Merges equal changes of several outputs.
+//! Merges changes that are equal in several outputs, such as in the json and the jsonl output of a probe.
 
 use super::change::{Change, OtherOutput};
 use agentnative_contract::OutputFormat;
 
-/// Merges equal changes into the first of them, which lists the outputs of the others.
+/// Keeps the first of equal changes and adds the outputs of the others to its field `also`.
 pub(super) fn merge_duplicates(changes: Vec<Change>) -> Vec<Change> {
     let mut merged: Vec<Change> = Vec::new();
     for change in changes {
@@ -18,7 +18,7 @@ pub(super) fn merge_duplicates(changes: Vec<Change>) -> Vec<Change> {
     merged
 }
 
-/// Returns whether two changes of different outputs are equal.
+/// Returns whether two changes are in different outputs and are equal otherwise.
 fn is_same_change(known: &Change, other: &Change) -> bool {
     let content = |change: &Change| {
         let Change { rule, class, event, in_error, variant, old, new, message, .. } = change.clone();
@@ -29,8 +29,8 @@ fn is_same_change(known: &Change, other: &Change) -> bool {
         && (known.pointer == other.pointer || is_element(known, other) || is_element(other, known))
 }
 
-/// Returns whether one change is in the elements of a list in a document, and the other in the JSON lines that
-/// correspond to these elements.
+/// Returns whether two changes concern the same records: `document` is in the elements of an array in json output, such
+/// as `/items/*/id`, and `line` is in the records of jsonl output, such as `/id`.
 fn is_element(document: &Change, line: &Change) -> bool {
     let formats = (document.format, line.format) == (Some(OutputFormat::Json), Some(OutputFormat::Jsonl));
     let list = document.pointer.strip_suffix(line.pointer.as_str());

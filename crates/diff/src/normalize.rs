@@ -1,4 +1,4 @@
-//! Normalizes alternatives: decides conditions, and removes keywords without effect.
+//! Normalizes alternatives: decides `if` conditions, and removes constraints without effect.
 
 use super::canonicalize::{Canonicalizer, MAX_ALTERNATIVES};
 use super::predicates::{contains, divides, is_within};
@@ -8,8 +8,8 @@ use serde_json::{Number, Value};
 use strict_json::JsonType;
 
 impl<'a> Canonicalizer<'a> {
-    /// Decides `if` if the values of the keys that it tests are known, which may split an alternative by the values of
-    /// a key.
+    /// Replaces each `if` of an alternative by its `then` or `else`, and appends the resulting alternatives to `out`.
+    /// If an `if` depends on a required key with few listed values, the alternative is split into one per value.
     pub(super) fn resolve_branches(&self, mut alt: TypedSchema<'a>, out: &mut Vec<TypedSchema<'a>>) {
         let Some(members) = alt.conditionals.first().copied() else {
             if self.is_satisfiable(&alt) {
@@ -60,7 +60,8 @@ impl<'a> Canonicalizer<'a> {
         }
     }
 
-    /// Returns whether an alternative may accept a value.
+    /// Returns false if an alternative certainly accepts no value, such as an object with a required key that is not
+    /// allowed.
     pub(super) fn is_satisfiable(&self, alt: &TypedSchema<'a>) -> bool {
         if alt.types & type_bit(JsonType::Object) == 0 {
             return alt.types != 0;
@@ -75,7 +76,7 @@ impl<'a> Canonicalizer<'a> {
         !has_contradiction || alt.types != type_bit(JsonType::Object)
     }
 
-    /// Simplifies an alternative of one type; `None` if it accepts no value.
+    /// Removes constraints without effect from an alternative of one JSON type. `None` if it accepts no value.
     pub(super) fn normalized(&self, mut alt: TypedSchema<'a>) -> Option<TypedSchema<'a>> {
         if !self.is_satisfiable(&alt) {
             return None;
@@ -149,7 +150,7 @@ impl<'a> Canonicalizer<'a> {
     }
 }
 
-/// Returns whether a condition can constrain values of this type.
+/// Returns whether a condition can reject values of the JSON type. `contains`, for example, applies to arrays only.
 fn applies_to(condition: &Condition, json_type: JsonType) -> bool {
     let has = |keyword: &str| condition.schema.get(keyword).is_some();
     let of_arrays = has("contains") || has("unevaluatedItems");
@@ -157,7 +158,8 @@ fn applies_to(condition: &Condition, json_type: JsonType) -> bool {
         && (json_type == JsonType::Object || !has("dependentSchemas"))
 }
 
-/// Returns the inclusive integer bound that is equivalent to `bound` for integers.
+/// Returns the inclusive integer bound that is equivalent to `bound` for integers: `> 1.5` becomes `>= 2`. `step` is 1
+/// for a lower bound and -1 for an upper bound.
 fn to_integer_bound(bound: Bound, step: i64) -> Bound {
     let Some(at) = bound.value.as_f64().filter(|at| at.abs() < 9e15) else { return bound };
     let mut integer = if step > 0 { at.ceil() } else { at.floor() } as i64;

@@ -1,4 +1,4 @@
-//! Compares objects: keys that were added, removed, renamed, or became required or optional.
+//! Compares two object schemas: finds keys that were added, removed, renamed, or became required or optional.
 
 use super::change::{Change, ChangeSeverity};
 use super::predicates::{contains, equal, is_within};
@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use strict_json::{JsonType, escape_token};
 
-/// A key that only one side has, and the schemas of its value.
+/// A key that only one version has, with the schemas of its value.
 type OneSidedKey<'a> = (&'a str, Conjunction<'a>);
 
 impl<'a> SchemaComparer<'a> {
-    /// Compares two object alternatives.
+    /// Compares two object schemas. Appends the changes to `out`.
     pub(super) fn compare_objects(
         &mut self,
         old: &TypedSchema<'a>,
@@ -111,7 +111,7 @@ impl<'a> SchemaComparer<'a> {
         }
     }
 
-    /// Compares the schemas of the value of a key.
+    /// Compares the old and the new schemas of the value of a key. Appends the changes to `out`.
     fn compare_values(
         &mut self,
         key: &str,
@@ -125,7 +125,7 @@ impl<'a> SchemaComparer<'a> {
         }
     }
 
-    /// Adds notes to pairs of removed and added keys that look like a rename.
+    /// Finds removed and added keys that look like a rename, and adds a note to their changes in `out`.
     fn note_renames(&mut self, removed: &[OneSidedKey<'a>], added: &[OneSidedKey<'a>], out: &mut [Change]) {
         if removed.is_empty() || added.is_empty() || removed.len() * added.len() > 400 {
             return;
@@ -180,7 +180,7 @@ impl<'a> SchemaComparer<'a> {
         }
     }
 
-    /// Compares the schemas of keys that the schemas do not name.
+    /// Compares which values two object schemas allow at keys that they do not name (`additionalProperties`).
     fn compare_additional_keys(
         &mut self,
         old: &TypedSchema<'a>,
@@ -240,7 +240,7 @@ impl<'a> SchemaComparer<'a> {
         }
     }
 
-    /// Compares `dependentRequired`.
+    /// Compares the keyword `dependentRequired` of two object schemas.
     fn compare_dependencies(&self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Change>) {
         let holds = |alt: &TypedSchema<'_>, key: &str, need: &str| {
             alt.required.contains(need)
@@ -265,7 +265,8 @@ impl<'a> SchemaComparer<'a> {
     }
 }
 
-/// Restricts alternatives to the value of a tag.
+/// Keeps the alternatives that accept the value `tag`, and restricts them to it. Without a tag, returns all
+/// alternatives unchanged.
 fn restricted_to<'a>(alts: Vec<TypedSchema<'a>>, tag: Option<&Value>) -> Vec<TypedSchema<'a>> {
     let Some(tag) = tag else { return alts };
     let accepts = |alt: &TypedSchema<'a>| {

@@ -1,4 +1,4 @@
-//! Compares two output specifications: exit codes, streams and rules, then the schemas.
+//! Compares two output specifications: exit codes, streams, schemas and rules.
 
 use super::bundle::{Bundle, DATA_SCHEMA, ERROR_SCHEMA};
 use super::canonicalize::Canonicalizer;
@@ -11,7 +11,7 @@ use agentnative_contract::{ErrorOutput, ErrorSpec, ExitSpec, Framing, OutputSpec
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Comparison of two versions of one output specification.
+/// A comparison of the old and the new version of one output specification, with the changes that it found.
 pub(super) struct OutputComparison<'a> {
     pub old: &'a OutputSpec,
     pub new: &'a OutputSpec,
@@ -23,8 +23,8 @@ impl<'a> OutputComparison<'a> {
         Self { old, new, changes: Vec::new() }
     }
 
-    /// Returns all changes, those of the whole output first. `spent` skips the schemas, whose comparison exceeded its
-    /// budget.
+    /// Compares both versions and returns the changes. If `spent` is set, an earlier comparison exceeded that limit:
+    /// the schemas are skipped and reported as undecided.
     pub fn compare(mut self, spent: Option<ExceededLimit>) -> Vec<Change> {
         if self.old.unknown.is_some() || self.new.unknown.is_some() {
             self.report_unknown_sides();
@@ -53,7 +53,7 @@ impl<'a> OutputComparison<'a> {
         self.changes
     }
 
-    /// Reports why a side is unknown, and a change of the exit code if the old one is known.
+    /// Reports why a version is unknown. If only the new version is unknown, its exit codes are still compared.
     fn report_unknown_sides(&mut self) {
         let sides = [("old", &self.old.unknown), ("new", &self.new.unknown)];
         let reason =
@@ -70,7 +70,8 @@ impl<'a> OutputComparison<'a> {
             .for_each(|change| change.note = Some(format!("nothing else was compared: {reason}")));
     }
 
-    /// Adds a change with a complete pointer.
+    /// Adds a change unless an equal one exists. Its pointer must begin at the root of the output; probe and format are
+    /// set here.
     pub fn add(&mut self, change: Change) {
         let probe = self.new.probe.clone().or_else(|| self.old.probe.clone());
         let format = self.new.format.or(self.old.format);
@@ -138,7 +139,7 @@ impl<'a> OutputComparison<'a> {
         self.add(change.old(before.name()).new_value(after.name()));
     }
 
-    /// Compares what stderr contains under a condition.
+    /// Compares what stderr contains at an exit. `condition` is the condition of the exit as text for the message.
     fn compare_stderr(&mut self, old: &ExitSpec, new: &ExitSpec, condition: &str) {
         let Some(before) = old.stderr.filter(|before| new.stderr != Some(*before)) else { return };
         let after = new.stderr.map_or("unknown contents", ErrorOutput::name);
@@ -147,7 +148,7 @@ impl<'a> OutputComparison<'a> {
         self.add(change.old(before.name()).new_value(after));
     }
 
-    /// Compares the schemas of errors, and those of the data if both sides have data.
+    /// Compares the schemas of the error objects. If `has_data` is set, also compares the schemas of the data.
     fn compare_all_schemas(&mut self, has_data: bool) {
         let schemas = |spec: &'a OutputSpec| (&spec.schema, &spec.events, &spec.errors, &spec.documents);
         if schemas(self.old) == schemas(self.new) {
@@ -189,7 +190,8 @@ impl<'a> OutputComparison<'a> {
         }
     }
 
-    /// Compares the schemas of the data or of the error object.
+    /// Compares two schemas and adds their changes. `in_error` marks the changes as those of the error object instead
+    /// of the data.
     fn compare_schemas<'b>(
         &mut self,
         comparer: &mut SchemaComparer<'b>,
@@ -203,7 +205,8 @@ impl<'a> OutputComparison<'a> {
         self.add_with_witnesses(changes, &roots, &comparer.old.alternatives(&[old]), comparer.old);
     }
 
-    /// Adds the changes between two schemas with their witnesses. `before` are the alternatives of the old schema.
+    /// Adds changes between two schemas, each with a witness if its example is one. `roots` contains the old and the
+    /// new schema, and `before` the alternatives of the old one.
     pub fn add_with_witnesses<'b>(
         &mut self,
         mut changes: Vec<Change>,
@@ -253,8 +256,8 @@ impl<'a> OutputComparison<'a> {
         }
     }
 
-    /// Compares the values of keys that name a type, except the event type. A key without values on one side is no
-    /// change.
+    /// Compares the values of keys that name a type, such as `type`. The key of the event type is not included. A key
+    /// for which only one version has values is no change.
     fn compare_kinds(&mut self) {
         let missing = |words: &[String], others: &[String]| -> Vec<String> {
             words.iter().filter(|word| !others.contains(word)).cloned().collect()
@@ -320,7 +323,8 @@ fn join_or(codes: &[i32]) -> String {
     codes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ")
 }
 
-/// Pairs conditions by name; a single condition on each side is paired regardless of its name.
+/// Pairs the exits of both versions that have the same condition. If each version has a single exit, the two are paired
+/// whatever their conditions are.
 fn pair_exits<'b>(old: &'b [ExitSpec], new: &'b [ExitSpec]) -> Vec<(&'b ExitSpec, &'b ExitSpec)> {
     if let ([old], [new]) = (old, new) {
         return vec![(old, new)];
@@ -330,7 +334,8 @@ fn pair_exits<'b>(old: &'b [ExitSpec], new: &'b [ExitSpec]) -> Vec<(&'b ExitSpec
     old.iter().filter_map(|exit| Some((exit, *by_name.get(&exit.condition)?))).collect()
 }
 
-/// Returns whether the error is known to be text instead of an object.
+/// Returns whether errors are known to be text instead of a JSON object: the specification is inferred, and has no
+/// schema for errors.
 pub(super) fn is_text(spec: &OutputSpec, errors: &ErrorSpec) -> bool {
     errors.schema.is_none() && spec.is_inferred()
 }

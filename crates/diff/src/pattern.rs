@@ -1,4 +1,4 @@
-//! Decides inclusion of regular expressions: whether one matches every string that others match.
+//! Decides whether a regular expression matches every string that other regular expressions match.
 
 use regex_automata::dfa::dense::{Builder, Config, DFA};
 use regex_automata::dfa::{Automaton as _, StartKind};
@@ -9,17 +9,17 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// Maximum size of an automaton, in bytes.
 const MAX_SIZE: usize = 4 << 20;
-/// Maximum number of visited combinations of states.
+/// Maximum number of combinations of automaton states that the search visits.
 const MAX_PAIRS: usize = 200_000;
 
-/// Result of an inclusion test.
+/// Whether one pattern matches all strings that other patterns match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Coverage {
-    /// The pattern matches all strings.
+    /// The pattern matches all strings that the other patterns match.
     Yes,
-    /// The pattern does not match this string.
+    /// The other patterns match this string, and the pattern does not.
     No(String),
-    /// The test cannot decide.
+    /// The comparison of the patterns cannot decide.
     Unknown,
 }
 
@@ -34,7 +34,7 @@ pub(super) fn is_match(pattern: &str, text: &str) -> bool {
     regex.as_ref().is_some_and(|regex| regex.is_match(text))
 }
 
-/// Returns a string that a pattern matches.
+/// Returns a string that a pattern matches. `None` if none can be generated.
 pub(super) fn example(pattern: &str) -> Option<String> {
     jsonschema_regex::pattern_witness(pattern).filter(|text| is_match(pattern, text))
 }
@@ -45,7 +45,7 @@ pub(super) fn covers(wide: &str, all: &[&str]) -> Coverage {
     automata.and_then(|automata| search(&automata)).unwrap_or(Coverage::Unknown)
 }
 
-/// Returns a string that all of these patterns match.
+/// Returns a string that all patterns match. `None` if there is none, or it cannot be found.
 pub(super) fn example_of_all(patterns: &[&str]) -> Option<String> {
     let never = compile_dfa("[^\\s\\S]")?;
     let automata: Option<Vec<_>> = patterns.iter().map(|pattern| automaton(pattern)).collect();
@@ -57,7 +57,8 @@ pub(super) fn example_of_all(patterns: &[&str]) -> Option<String> {
     }
 }
 
-/// Compiles an automaton that accepts all strings that contain a match.
+/// Compiles a schema pattern to an automaton that accepts every string in which the pattern matches somewhere. `None`
+/// if the pattern is invalid or too large.
 fn automaton(pattern: &str) -> Option<DFA<Vec<u32>>> {
     compile_dfa(&jsonschema_regex::to_rust_regex(pattern).ok()?)
 }
@@ -75,7 +76,8 @@ fn compile_dfa(pattern: &str) -> Option<DFA<Vec<u32>>> {
         .ok()
 }
 
-/// Searches for the shortest string that the first automaton rejects and all others accept.
+/// Searches for the shortest string that the first automaton rejects and all other automata accept. `Coverage::No`
+/// contains that string; `Coverage::Yes` means that there is none; `None` means that the search cannot decide.
 fn search(automata: &[DFA<Vec<u32>>]) -> Option<Coverage> {
     type States = Vec<regex_automata::util::primitives::StateID>;
     let config = start::Config::new().anchored(Anchored::Yes);

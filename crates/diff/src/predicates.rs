@@ -1,4 +1,4 @@
-//! Predicates on values, numbers, bounds and alternatives.
+//! Comparisons of JSON values, numbers and numeric bounds.
 
 use super::typed_schema::{Bound, TypedSchema};
 use agentnative_contract::Decimal;
@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 use std::cmp::Ordering;
 use strict_json::JsonType;
 
-/// Returns whether two values are equal; 1 equals 1.0.
+/// Returns whether two JSON values are equal. The numbers 1 and 1.0 are equal.
 pub(super) fn equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => compare(left, right) == Ordering::Equal,
@@ -14,7 +14,7 @@ pub(super) fn equal(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// Compares numbers by value.
+/// Compares two JSON numbers by value: 1 equals 1.0.
 pub(super) fn compare(left: &Number, right: &Number) -> Ordering {
     if let (Some(left), Some(right)) = (left.as_i128(), right.as_i128()) {
         return left.cmp(&right);
@@ -23,10 +23,11 @@ pub(super) fn compare(left: &Number, right: &Number) -> Ordering {
     value(left).total_cmp(&value(right))
 }
 
-/// Ordering of a number inside a lower and an upper bound relative to that bound.
+/// How a number within bounds compares with the lower bound (`Greater`) and with the upper bound (`Less`).
 pub(super) const INWARD: [Ordering; 2] = [Ordering::Greater, Ordering::Less];
 
-/// Returns whether a bound is at least as strict as another one of the same side.
+/// Returns whether `bound` is at least as strict as `other`. Both are lower bounds (`inward` is `Greater`) or both are
+/// upper bounds (`inward` is `Less`). `None` is no bound.
 pub(super) fn is_as_strict(bound: &Option<Bound>, other: &Option<Bound>, inward: Ordering) -> bool {
     match (bound, other) {
         (_, None) => true,
@@ -38,19 +39,19 @@ pub(super) fn is_as_strict(bound: &Option<Bound>, other: &Option<Bound>, inward:
     }
 }
 
-/// Returns whether all multiples of `number` are multiples of `by`.
+/// Returns whether `number` is a multiple of `by`.
 pub(super) fn divides(by: &Number, number: &Number) -> bool {
     let decimal = |number: &Number| Decimal::parse(&number.to_string());
     let exact = decimal(number).zip(decimal(by)).and_then(|(number, by)| number.is_multiple_of(&by));
     exact.unwrap_or(false)
 }
 
-/// Returns whether a value is one of these values.
+/// Returns whether `values` contains a value. 1 and 1.0 are equal.
 pub(super) fn contains(values: &[Value], value: &Value) -> bool {
     values.iter().any(|other| equal(value, other))
 }
 
-/// Removes duplicate values.
+/// Returns the values without duplicates, in order. 1 and 1.0 are duplicates.
 pub(super) fn distinct(values: impl IntoIterator<Item = Value>) -> Vec<Value> {
     let mut distinct: Vec<Value> = Vec::new();
     for value in values {
@@ -61,8 +62,8 @@ pub(super) fn distinct(values: impl IntoIterator<Item = Value>) -> Vec<Value> {
     distinct
 }
 
-/// Returns whether a value is within the bounds, lengths and patterns of an alternative. Keys, elements and formats are
-/// not checked.
+/// Returns whether a value meets the bounds, lengths, patterns and required keys of an alternative. Elements, values of
+/// keys, and formats are not checked.
 pub(super) fn is_within(alt: &TypedSchema<'_>, value: &Value) -> bool {
     let (min, max) = alt.lengths[JsonType::from(value) as usize];
     let fits_length = |length: usize| length >= min && max.is_none_or(|max| length <= max);

@@ -1,12 +1,13 @@
-//! Detects renames by the similarity of names and of their shapes.
+//! Detects renamed variants and keys: their names are similar, and their schemas have similar keys.
 
 use super::variants::{Variants, key_overlap};
 use std::collections::BTreeSet;
 
-/// Names that only one side has, each with its probable counterpart on the other side.
+/// Names that only one version has. Each has the name that it was probably renamed to or from in the other version, or
+/// `None`.
 type OneSided<'v> = Vec<(&'v String, Option<&'v String>)>;
 
-/// Returns the removed and the added variants.
+/// Returns the names of the removed and of the added variants, in this order.
 pub(super) fn differences<'v>(old: &'v Variants<'_>, new: &'v Variants<'_>) -> (OneSided<'v>, OneSided<'v>) {
     let removed: Vec<&String> = old.keys().filter(|name| !new.contains_key(*name)).collect();
     let added: Vec<&String> = new.keys().filter(|name| !old.contains_key(*name)).collect();
@@ -33,7 +34,8 @@ pub(super) fn differences<'v>(old: &'v Variants<'_>, new: &'v Variants<'_>) -> (
     )
 }
 
-/// Returns the similarity of two names, from 0 (nothing in common) to 1 (equal but for case and separators).
+/// Returns the similarity of two names, from 0 (nothing in common) to 1 (only case and separators differ, as in
+/// `toolCalls` and `tool_calls`).
 pub(super) fn similarity(left: &str, right: &str) -> f64 {
     let normalized = |name: &str| -> Vec<char> {
         name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()

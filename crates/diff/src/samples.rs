@@ -1,4 +1,4 @@
-//! Detects whether a file contains a schema or samples, and infers an output specification from samples.
+//! Decides whether a file contains a schema or samples, and infers an output specification from a file of samples.
 
 use crate::infer::{Inference, InferenceOptions};
 use crate::lock::{EventOrder, EventOrders};
@@ -12,10 +12,11 @@ use std::io::Read as _;
 use std::path::Path;
 use strict_json::{ReadOptions, read_lines};
 
-/// Maximum length of a schema file, in bytes.
+/// Maximum length of a schema file, in bytes. A longer file counts as samples.
 const MAX_SCHEMA: u64 = 16 << 20;
 
-/// Returns whether a file contains a schema instead of samples; a usage error if it cannot be read.
+/// Returns whether a file contains a JSON Schema instead of samples. Fails with a usage error if the file cannot be
+/// read.
 pub fn is_schema_file(path: &Path) -> Result<bool> {
     let text = path.as_os_str().to_string_lossy();
     if text.ends_with(".schema.json") {
@@ -42,8 +43,8 @@ pub fn is_schema_file(path: &Path) -> Result<bool> {
     Ok(is_schema(&value) || value.as_object().is_some_and(serde_json::Map::is_empty))
 }
 
-/// Infers the output specification of the samples in a file. A usage error if the file cannot be opened; a
-/// configuration error with positions if it contains no strict JSON or no samples.
+/// Infers an output specification from the samples in a file. Fails with a usage error if the file cannot be opened,
+/// and with a configuration error if it is not strict JSON or contains no samples.
 pub fn infer_spec(path: &Path) -> Result<OutputSpec> {
     let file = DataFile::open(path)?;
     let (name, framing, threads) = (file.name.clone(), file.framing, file.thread_count(None));
@@ -78,7 +79,7 @@ pub fn infer_spec(path: &Path) -> Result<OutputSpec> {
     Ok(spec)
 }
 
-/// Creates the error for a file that is not strict JSON.
+/// Creates the error for a file that is not strict JSON, with the position of each violation.
 pub(crate) fn bad_json(name: &str, path: &Path, violations: Vec<Violation>) -> Error {
     let issue =
         |violation: Violation| Issue { place: Some(violation.place(path)), message: violation.message };
@@ -91,7 +92,8 @@ pub(crate) fn no_samples(name: &str) -> Error {
     Error::config(format!("{name} contains no samples"))
 }
 
-/// Returns the first and the last types of the stream in a file.
+/// Returns an event specification with the first and the last event type of the stream in a file, according to `key`.
+/// It is empty if `key` does not name the type of every record.
 fn bounds(path: &Path, key: &str) -> Result<EventSpec> {
     let unreadable = |error| Error::data_file(path, &error);
     let file = DataFile::open(path)?.reader;

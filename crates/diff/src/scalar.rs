@@ -1,4 +1,4 @@
-//! Compares numbers, strings, booleans and nulls: listed values, bounds, lengths, patterns, formats.
+//! Compares the schemas of numbers, strings, booleans and nulls: listed values, bounds, lengths, patterns and formats.
 
 use super::change::{Change, is_harmless, severity};
 use super::pattern::{self, Coverage};
@@ -11,7 +11,7 @@ use super::validator;
 use serde_json::{Value, json};
 use strict_json::JsonType;
 
-/// Formats and the formats that they include.
+/// Formats, each with the formats whose strings it accepts, too: every `uri` is a `uri-reference`.
 const SUBFORMATS: &[(&str, &[&str])] = &[
     ("uri-reference", &["uri"]),
     ("iri-reference", &["uri", "iri", "uri-reference"]),
@@ -21,7 +21,7 @@ const SUBFORMATS: &[(&str, &[&str])] = &[
 ];
 
 impl<'a> SchemaComparer<'a> {
-    /// Compares alternatives of one scalar type.
+    /// Compares the old and new alternatives of one scalar type, such as string.
     pub(super) fn compare_scalars(&self, old: &[TypedSchema<'a>], new: &[TypedSchema<'a>]) -> Vec<Change> {
         let mut out = Vec::new();
         let (before, after) = (listed_values(old), listed_values(new));
@@ -79,7 +79,8 @@ impl<'a> SchemaComparer<'a> {
         out
     }
 
-    /// Compares several ranges or patterns with several others.
+    /// Compares alternatives without listed values if a version has several of them. Each new alternative is compared
+    /// with the most similar old one.
     fn compare_open_alternatives(
         &self,
         old: &[TypedSchema<'a>],
@@ -100,7 +101,7 @@ impl<'a> SchemaComparer<'a> {
         out.dedup();
     }
 
-    /// Compares bounds, lengths, patterns, formats and conditions.
+    /// Compares the bounds, lengths, patterns, formats and conditions of two alternatives of one scalar type.
     fn compare_facets(&self, old: &TypedSchema<'a>, new: &TypedSchema<'a>) -> Vec<Change> {
         let mut out = Vec::new();
         if old.json_type() == JsonType::Number {
@@ -165,7 +166,7 @@ impl<'a> SchemaComparer<'a> {
         }
     }
 
-    /// Compares the lengths of strings, arrays and objects.
+    /// Compares the minimum and maximum lengths of two alternatives for strings, arrays or objects.
     pub(super) fn compare_lengths(
         &self,
         old: &TypedSchema<'a>,
@@ -286,7 +287,7 @@ fn describe_bound(bound: &Bound) -> String {
     if bound.exclusive { format!("{} (exclusive)", bound.value) } else { bound.value.to_string() }
 }
 
-/// Converts a number to JSON, as an integer if it is one.
+/// Converts a number to JSON. A number without a fraction becomes an integer: `1` instead of `1.0`.
 pub(super) fn json_number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
 }

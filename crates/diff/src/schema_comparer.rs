@@ -1,4 +1,4 @@
-//! Compares two schemas.
+//! Compares two JSON Schemas and lists the changes between them.
 
 use super::canonicalize::Canonicalizer;
 use super::change::{Change, ChangeSeverity, is_harmless};
@@ -9,18 +9,19 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use strict_json::JsonType;
 
-/// Maximum number of compared pairs of schemas.
+/// Maximum number of pairs of schemas that are compared. Further pairs are undecided.
 const MAX_PAIRS: usize = 20_000;
-/// Maximum nesting of compared pairs.
+/// Maximum nesting depth of compared schemas. Deeper pairs are undecided.
 const MAX_DEPTH: usize = 150;
 
-/// Compares schemas of two bundles.
+/// Compares schemas of an old and a new bundle. Results are cached.
 pub(super) struct SchemaComparer<'a> {
     pub old: Canonicalizer<'a>,
     pub new: Canonicalizer<'a>,
-    /// Memo keyed by schema addresses. A pair in progress has no changes: within itself, it differs as it does outside.
+    /// Cached changes, by the addresses of the old and the new schemas. While a pair is being compared, its entry is
+    /// empty: a recursive schema reports the changes only once.
     node_changes: HashMap<[Vec<usize>; 2], Rc<Vec<Change>>>,
-    /// Memo of pairs of alternatives, by identity.
+    /// Cached changes between two alternatives, by the text of [`identity`].
     pair_changes: HashMap<[String; 2], Vec<Change>>,
     depth: usize,
 }
@@ -31,7 +32,7 @@ impl<'a> SchemaComparer<'a> {
         Self { old, new, node_changes: HashMap::new(), pair_changes: HashMap::new(), depth: 0 }
     }
 
-    /// Compares two nodes.
+    /// Compares two lists of schemas. All schemas of a list apply to the same value.
     pub fn compare_nodes(&mut self, old: &[&'a Value], new: &[&'a Value]) -> Rc<Vec<Change>> {
         let (old, new) = (&self.old.follow_all(old), &self.new.follow_all(new));
         let key = [addresses(old), addresses(new)];
@@ -57,7 +58,7 @@ impl<'a> SchemaComparer<'a> {
         changes
     }
 
-    /// Compares two sets of alternatives.
+    /// Compares the old and new alternatives of a value: first their JSON types, then the constraints on each type.
     pub fn compare_alternatives(&mut self, old: &[TypedSchema<'a>], new: &[TypedSchema<'a>]) -> Vec<Change> {
         let mut out = self.compare_types(old, new);
         for json_type in JsonType::ALL {
@@ -73,7 +74,7 @@ impl<'a> SchemaComparer<'a> {
         out
     }
 
-    /// Compares the types of alternatives.
+    /// Reports JSON types that were added or removed.
     fn compare_types(&self, old: &[TypedSchema<'a>], new: &[TypedSchema<'a>]) -> Vec<Change> {
         let (array, object, null) =
             (type_bit(JsonType::Array), type_bit(JsonType::Object), type_bit(JsonType::Null));
@@ -119,7 +120,8 @@ impl<'a> SchemaComparer<'a> {
         changes
     }
 
-    /// Compares array or object alternatives.
+    /// Compares the old and new alternatives of a value that is an array or an object. Several alternatives are
+    /// compared as a union.
     pub fn compare_composites(&mut self, old: &[TypedSchema<'a>], new: &[TypedSchema<'a>]) -> Vec<Change> {
         match (old, new) {
             ([old], [new]) => self.compare_pair(old, new),
@@ -127,7 +129,7 @@ impl<'a> SchemaComparer<'a> {
         }
     }
 
-    /// Compares two alternatives of the same type, memoized.
+    /// Compares two array or two object alternatives. The result is cached.
     pub fn compare_pair(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>) -> Vec<Change> {
         let key = [identity(old), identity(new)];
         if let Some(changes) = self.pair_changes.get(&key) {
@@ -178,7 +180,8 @@ impl<'a> SchemaComparer<'a> {
         out
     }
 
-    /// Compares the conditions, each as a whole.
+    /// Compares the conditions of two alternatives, such as an `if` that could not be decided. Each condition is
+    /// compared as a whole.
     pub fn compare_conditions(&self, old: &TypedSchema<'a>, new: &TypedSchema<'a>, out: &mut Vec<Change>) {
         let mut has_removed = false;
         let is_removed = |one: &&Condition| !one.opaque && !new.conditions.contains(one);
@@ -217,7 +220,8 @@ impl<'a> SchemaComparer<'a> {
     }
 }
 
-/// Reports each unknown condition of the old side as undecided, even if the new side has the same text.
+/// Returns an undecided change for each condition of the old alternative that has a part that cannot be resolved. This
+/// includes conditions that the new version has with the same text.
 pub(super) fn unknown_conditions<'c>(old: &'c TypedSchema<'_>) -> impl Iterator<Item = Change> + 'c {
     let unknown = old.conditions.iter().filter(|condition| condition.opaque);
     unknown.map(|condition| undecided_condition(&condition.schema).old(&*condition.schema))
@@ -228,7 +232,7 @@ fn undecided_condition(schema: &Value) -> Change {
     Change::undecided(format!("the comparison cannot decide whether this still holds: {text}"))
 }
 
-/// Returns a self-contained schema that is equivalent to an alternative.
+/// Returns a schema without external references that is equivalent to an alternative.
 pub(super) fn full_schema(canonicalizer: &Canonicalizer<'_>, alt: &TypedSchema<'_>) -> Value {
     let mut schema = canonicalizer.combined_schema(&alt.sources);
     let name = if alt.integer { "integer" } else { alt.json_type().name() };
@@ -240,7 +244,7 @@ pub(super) fn full_schema(canonicalizer: &Canonicalizer<'_>, alt: &TypedSchema<'
     schema
 }
 
-/// Returns a self-contained schema that is equivalent to the union of alternatives.
+/// Returns a schema without external references that accepts a value if one of the alternatives does.
 pub(super) fn any_schema(canonicalizer: &Canonicalizer<'_>, alts: &[TypedSchema<'_>]) -> Value {
     match alts {
         [only] => full_schema(canonicalizer, only),
@@ -248,7 +252,8 @@ pub(super) fn any_schema(canonicalizer: &Canonicalizer<'_>, alts: &[TypedSchema<
     }
 }
 
-/// Returns the identity of an alternative: its constraining schemas, without those that only refer to others.
+/// Returns a text that identifies an alternative: its type and the addresses of the schemas that constrain it. Schemas
+/// that only refer to other schemas are left out.
 fn identity(alt: &TypedSchema<'_>) -> String {
     let only_refers = |schema: &Value| {
         let only = |key: &String| {
@@ -273,7 +278,7 @@ fn types_of(alts: &[TypedSchema<'_>]) -> u8 {
     alts.iter().fold(0, |bits, alt| bits | alt.types)
 }
 
-/// Returns the alternatives of these types.
+/// Returns the alternatives whose type is in the bit set `types`.
 fn of_types<'a>(alts: &[TypedSchema<'a>], types: u8) -> Vec<TypedSchema<'a>> {
     alts.iter().filter(|alt| alt.types & types != 0).cloned().collect()
 }
@@ -291,7 +296,7 @@ fn names(alts: &[TypedSchema<'_>]) -> Vec<&'static str> {
     all
 }
 
-/// Returns the names of the types, as JSON.
+/// Returns the names of the types of alternatives as JSON: one string, or an array of several.
 pub(super) fn type_names(alts: &[TypedSchema<'_>]) -> Value {
     match names(alts).as_slice() {
         [only] => json!(only),
@@ -299,7 +304,7 @@ pub(super) fn type_names(alts: &[TypedSchema<'_>]) -> Value {
     }
 }
 
-/// Describes the types in words.
+/// Describes the types of alternatives in words, such as "a string or null".
 pub(super) fn type_phrase(alts: &[TypedSchema<'_>]) -> String {
     let all = names(alts);
     if all.len() == JsonType::ALL.len() {
@@ -313,7 +318,7 @@ pub(super) fn type_phrase(alts: &[TypedSchema<'_>]) -> String {
     }
 }
 
-/// Returns a value as JSON of at most 80 characters.
+/// Returns a value as JSON text, shortened to at most 80 characters.
 pub(super) fn excerpt(value: &Value) -> String {
     strict_json::sanitize::sanitize_capped(value.to_string(), 80)
 }

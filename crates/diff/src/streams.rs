@@ -1,11 +1,11 @@
-//! Compares the streams of a run: what stdout contains, and which stream reports errors.
+//! Compares the streams of two output specifications: what stdout contains, and which stream reports errors.
 
 use super::change::{Change, ChangeSeverity};
 use super::outputs::{OutputComparison, is_text};
 use agentnative_contract::{ErrorSpec, Framing, OutputFormat, OutputSpec, Payload, Stream};
 
 impl OutputComparison<'_> {
-    /// Compares what stdout contains. Returns whether both sides have data that can be compared.
+    /// Compares what stdout contains. Returns whether both versions have data whose schemas can be compared.
     pub fn compare_stdout(&mut self) -> bool {
         let (Some(before), Some(after)) = (self.old.stdout(), self.new.stdout()) else {
             return self.compare_framing();
@@ -37,7 +37,8 @@ impl OutputComparison<'_> {
         has_data(before) && has_data(after) && self.compare_framing()
     }
 
-    /// Compares the framings. Returns whether the data can be compared.
+    /// Compares the framing of stdout (one document, JSON Lines). Returns whether the schemas of the data can be
+    /// compared.
     fn compare_framing(&mut self) -> bool {
         match (self.old.framing, self.new.framing) {
             (Some(old), Some(new)) if old != new => {
@@ -56,7 +57,7 @@ impl OutputComparison<'_> {
         }
     }
 
-    /// Compares which stream reports errors. Returns whether it changed.
+    /// Compares which stream reports errors. Returns true only if errors moved from one stream to the other.
     pub fn compare_error_stream(&mut self) -> bool {
         let (old, new) = (self.old, self.new);
         // An error on stdout is compared as the contents of stdout.
@@ -107,7 +108,8 @@ impl OutputComparison<'_> {
         false
     }
 
-    /// Returns whether only text on stderr appeared or disappeared next to an unchanged output; then no error moved.
+    /// Returns whether errors are text in both versions, and stdout has unchanged contents. Then text on stderr
+    /// appeared or disappeared, and no error moved.
     fn is_next_to_unchanged_output(&self, before: &ErrorSpec, after: &ErrorSpec) -> bool {
         let is_text_only = is_text(self.old, before) && is_text(self.new, after);
         let output = self.old.stdout().filter(|payload| *payload != Payload::Nothing);
@@ -115,7 +117,7 @@ impl OutputComparison<'_> {
     }
 }
 
-/// Creates the change for an error that is no longer reported on its stream.
+/// Creates the change for an error that is no longer reported. `before` is how the old version reported it.
 fn removed_error(before: &ErrorSpec) -> Change {
     let stream = before.stream.name();
     let (class, name) = match before.schema {
@@ -126,7 +128,7 @@ fn removed_error(before: &ErrorSpec) -> Change {
     change.old(stream).new_value("nothing")
 }
 
-/// Returns whether all observed runs failed.
+/// Returns whether all observed runs failed: none exited with 0.
 fn always_fails(spec: &OutputSpec) -> bool {
     spec.is_inferred() && !spec.exits.is_empty() && spec.exits.iter().all(|exit| !exit.codes.contains(&0))
 }
@@ -139,7 +141,7 @@ pub(super) fn framing_phrase(framing: Framing) -> &'static str {
     }
 }
 
-/// Describes the contents of stdout.
+/// Describes the contents of stdout in words, such as "one JSON document".
 fn contents_phrase(spec: &OutputSpec, payload: Payload, format: Option<OutputFormat>) -> String {
     match (payload, spec.framing) {
         (Payload::Nothing, _) => "nothing".to_owned(),
@@ -152,7 +154,7 @@ fn contents_phrase(spec: &OutputSpec, payload: Payload, format: Option<OutputFor
     }
 }
 
-/// Returns the class of a change of text output; `None` if nothing changed.
+/// Returns the severity of a change of stdout in text format; `None` if nothing changed.
 const fn class_of_text(before: Payload, after: Payload) -> Option<ChangeSeverity> {
     match (before, after) {
         (Payload::Any, Payload::Nothing) => Some(ChangeSeverity::Risky),
@@ -161,7 +163,8 @@ const fn class_of_text(before: Payload, after: Payload) -> Option<ChangeSeverity
     }
 }
 
-/// Returns the class of a change of JSON Lines output. An empty output is a valid stream.
+/// Returns the severity of a change of stdout in JSON Lines; `None` if nothing changed. An empty stdout is a valid
+/// stream without records.
 const fn class_of_lines(before: Payload, after: Payload) -> Option<ChangeSeverity> {
     match (before, after) {
         (Payload::Any, Payload::Any) => None,
@@ -172,7 +175,7 @@ const fn class_of_lines(before: Payload, after: Payload) -> Option<ChangeSeverit
     }
 }
 
-/// Returns the class of a change of a JSON document.
+/// Returns the severity of a change of stdout that contains one JSON document; `None` if nothing changed.
 const fn class_of_document(before: Payload, after: Payload) -> Option<ChangeSeverity> {
     match (before, after) {
         (Payload::Whole, Payload::Whole)

@@ -1,33 +1,34 @@
-//! A schema as alternatives, each with the constraints on values of one JSON type.
+//! Defines alternatives. A schema is a list of them; each has the constraints on values of one JSON type.
 
 use serde_json::{Map, Number, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use strict_json::JsonType;
 
-/// A conjunction of schemas: a value has to be valid under all of them.
+/// A list of schemas that all apply to a value: the value has to be valid under every one.
 pub(super) type Conjunction<'a> = Vec<&'a Value>;
 
 /// The schema that accepts no value.
 pub(super) static FALSE_SCHEMA: Value = Value::Bool(false);
 
-/// The set of all types.
+/// The bit set of all JSON types.
 pub(super) const ALL_TYPES: u8 = 0b11_1111;
 
-/// Returns the set of one type.
+/// Returns the bit of a JSON type in a bit set of types.
 pub(super) const fn type_bit(json_type: JsonType) -> u8 {
     1 << json_type as u8
 }
 
-/// A numeric bound.
+/// A lower or upper bound of a number, such as `minimum`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Bound {
     pub value: Number,
-    /// Whether the bound is exclusive.
+    /// Whether the bound itself is not allowed, as with `exclusiveMinimum`.
     pub exclusive: bool,
 }
 
-/// `properties`, `patternProperties` and `additionalProperties` of one schema, which depend on each other.
+/// The keywords `properties`, `patternProperties` and `additionalProperties` of one schema. They are kept together
+/// because `additionalProperties` depends on the others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ObjectKeywords<'a> {
     pub properties: Option<&'a Map<String, Value>>,
@@ -35,35 +36,36 @@ pub(super) struct ObjectKeywords<'a> {
     pub additional: Option<&'a Value>,
 }
 
-/// `prefixItems` and `items` of one schema.
+/// The keywords `prefixItems` and `items` of one schema.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ArrayKeywords<'a> {
     pub prefix: &'a [Value],
     pub items: Option<&'a Value>,
 }
 
-/// A condition that is compared as a whole: a keyword with the keywords it depends on.
+/// A part of a schema that is compared as a whole: a keyword, such as `contains`, with the keywords that it depends on.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Condition {
-    /// Schema of these keywords alone. It may be large, and is shared by the alternatives of all types.
+    /// Schema with only the keywords of the condition. It may be large, so the alternatives share it.
     pub schema: Rc<Value>,
-    /// Whether the condition contains an unknown part.
+    /// Whether the condition contains a part that cannot be resolved.
     pub opaque: bool,
 }
 
-/// Constraints on values of one type, or of several types during construction.
+/// An alternative of a schema: the constraints on values of one JSON type. During construction, it may have several
+/// types.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct TypedSchema<'a> {
-    /// Types, as a bit set.
+    /// JSON types of the accepted values, as a bit set.
     pub types: u8,
-    /// Whether numbers are integers.
+    /// Whether numbers must be integers.
     pub integer: bool,
-    /// The only valid values; `None` if they are not listed.
+    /// The only valid values, as in `enum`; `None` if the schema does not list them.
     pub values: Option<Vec<Value>>,
-    /// Lower and upper bound.
+    /// Lower bound and upper bound of numbers, in this order.
     pub bounds: [Option<Bound>; 2],
     pub multiples: Vec<Number>,
-    /// Minimum and maximum lengths, by type.
+    /// Minimum and maximum length of strings, arrays and objects. The index is the JSON type.
     pub lengths: [(usize, Option<usize>); JsonType::ALL.len()],
     pub patterns: BTreeSet<&'a str>,
     pub formats: BTreeSet<String>,
@@ -76,21 +78,22 @@ pub(super) struct TypedSchema<'a> {
     pub key_names: Conjunction<'a>,
     pub dependent_required: BTreeMap<&'a str, BTreeSet<&'a str>>,
     pub conditions: Vec<Condition>,
-    /// Schemas with an `if` that is not decided yet.
+    /// Schema objects with an `if` that is not decided yet.
     pub conditionals: Vec<&'a Map<String, Value>>,
-    /// Keys with a known value, for which the alternative was created.
+    /// Keys whose value this alternative fixes, each with that value. A schema is split into one alternative per value
+    /// of such a key.
     pub tags: BTreeMap<String, Value>,
-    /// Schemas that the alternative consists of.
+    /// All schemas from which the alternative was built.
     pub sources: Vec<&'a Value>,
 }
 
 impl<'a> TypedSchema<'a> {
-    /// Returns the alternative without constraints.
+    /// Returns the alternative that accepts all values of all types.
     pub fn any() -> Self {
         Self { types: ALL_TYPES, ..Self::default() }
     }
 
-    /// Returns the type of an alternative of one type.
+    /// Returns the only JSON type of the alternative. Returns `Null` if it has several types.
     pub fn json_type(&self) -> JsonType {
         JsonType::ALL
             .into_iter()
@@ -98,7 +101,7 @@ impl<'a> TypedSchema<'a> {
             .unwrap_or(JsonType::Null)
     }
 
-    /// Splits an alternative by type.
+    /// Splits the alternative into one alternative per JSON type.
     pub fn by_type(&self) -> impl Iterator<Item = Self> {
         let of_type = |json_type: &JsonType| self.types & type_bit(*json_type) != 0;
         JsonType::ALL
@@ -107,7 +110,7 @@ impl<'a> TypedSchema<'a> {
             .map(|json_type| Self { types: type_bit(json_type), ..self.clone() })
     }
 
-    /// Returns the minimum and the maximum length.
+    /// Returns the minimum and the maximum length of the values; no maximum is `None`.
     pub fn length(&self) -> (usize, Option<usize>) {
         let (min, max) = self.lengths[self.json_type() as usize];
         // A closed tuple has no further elements.
@@ -116,18 +119,19 @@ impl<'a> TypedSchema<'a> {
         (min, max.into_iter().chain(closed).min())
     }
 
-    /// Returns the keys that the schemas name.
+    /// Returns the keys that the schemas require, forbid or describe by name.
     pub fn named_keys(&self) -> BTreeSet<&'a str> {
         &self.required | &self.constrained_keys()
     }
 
-    /// Returns the keys whose values are constrained.
+    /// Returns the keys that the schemas forbid or describe in `properties`.
     pub fn constrained_keys(&self) -> BTreeSet<&'a str> {
         let all = self.keys.iter().filter_map(|keys| keys.properties).flat_map(Map::keys);
         all.map(String::as_str).chain(self.forbidden.iter().copied()).collect()
     }
 
-    /// Returns the schemas of the value of a key.
+    /// Returns all schemas that apply to the value of a key. Empty if any value is allowed; [`FALSE_SCHEMA`] is
+    /// included if the key is not allowed.
     pub fn property(&self, key: &str) -> Conjunction<'a> {
         let mut node = Vec::new();
         let mut evaluated = false;
@@ -151,7 +155,7 @@ impl<'a> TypedSchema<'a> {
         node
     }
 
-    /// Returns the schemas of the values of keys that the schemas do not name.
+    /// Returns all schemas that apply to the values of keys that no schema describes by name or pattern.
     pub fn additional(&self) -> Conjunction<'a> {
         let mut node: Conjunction<'_> = self.keys.iter().filter_map(|keys| keys.additional).collect();
         if node.is_empty() {
@@ -160,13 +164,14 @@ impl<'a> TypedSchema<'a> {
         node
     }
 
-    /// Returns the patterns of keys.
+    /// Returns the regular expressions of `patternProperties`.
     pub fn key_patterns(&self) -> BTreeSet<&'a str> {
         let all = self.keys.iter().filter_map(|keys| keys.patterns).flat_map(Map::keys);
         all.map(String::as_str).collect()
     }
 
-    /// Returns the schemas of the values of keys of a pattern, which may be one of the other side.
+    /// Returns all schemas that apply to the values of keys that match a pattern of `patternProperties`. If a schema
+    /// lacks the pattern, its `additionalProperties` apply.
     pub fn pattern_property(&self, pattern: &str) -> Conjunction<'a> {
         let mut node = Vec::new();
         for keys in &self.keys {
@@ -178,23 +183,23 @@ impl<'a> TypedSchema<'a> {
         node
     }
 
-    /// Returns the schemas of the element at a position.
+    /// Returns all schemas that apply to the array element with the index `at`.
     pub fn element(&self, at: usize) -> Conjunction<'a> {
         self.elements.iter().filter_map(|part| part.prefix.get(at).or(part.items)).collect()
     }
 
-    /// Returns the number of positions with schemas of their own.
+    /// Returns the number of array elements that have their own schema, the length of the longest `prefixItems`.
     pub fn tuple_length(&self) -> usize {
         self.elements.iter().map(|part| part.prefix.len()).max().unwrap_or(0)
     }
 
-    /// Returns whether the alternative constrains nothing but the type.
+    /// Returns whether the alternative accepts all values of its types.
     pub fn is_unconstrained(&self) -> bool {
         Self { types: 0, sources: Vec::new(), ..self.clone() } == Self::default()
     }
 }
 
-/// Returns whether a node accepts no value, as far as this is obvious.
+/// Returns whether the schemas, which all apply to a value, contain the schema `false`, so that they accept no value.
 pub(super) fn accepts_nothing(node: &[&Value]) -> bool {
     node.contains(&&FALSE_SCHEMA)
 }

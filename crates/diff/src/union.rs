@@ -1,4 +1,4 @@
-//! Compares unions: pairs the alternatives of both sides.
+//! Compares unions: pairs the alternatives of the old and the new version, and compares each pair.
 
 use super::change::{Change, is_harmless, severity};
 use super::rename;
@@ -11,11 +11,11 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use strict_json::JsonType;
 
-/// Maximum number of alternatives that are compared pairwise.
+/// Maximum number of alternatives of a version, without a discriminating key, that are compared pairwise.
 const MAX_UNTAGGED: usize = 40;
 
 impl<'a> SchemaComparer<'a> {
-    /// Compares unions of objects or of arrays.
+    /// Compares two unions of objects or of arrays, by a discriminating key such as `type` if there is one.
     pub(super) fn compare_unions(&mut self, old: &[TypedSchema<'a>], new: &[TypedSchema<'a>]) -> Vec<Change> {
         let (before, after) = (candidates(&self.old, old), candidates(&self.new, new));
         if let Some((old, new)) = discriminators(&before, &after) {
@@ -27,7 +27,7 @@ impl<'a> SchemaComparer<'a> {
         self.compare_untagged(old, new)
     }
 
-    /// Compares variants with a discriminating key.
+    /// Compares the variants of two unions. Variants with the same value of the discriminating key form a pair.
     fn compare_tagged(&mut self, (old_key, old): &Tagged<'a>, (new_key, new): &Tagged<'a>) -> Vec<Change> {
         let mut common = VariantChanges::default();
         for (tag, (value, before)) in old {
@@ -61,7 +61,8 @@ impl<'a> SchemaComparer<'a> {
         out
     }
 
-    /// Compares all pairs of alternatives. Each new alternative has to be covered by an old one.
+    /// Compares unions without a discriminating key. Each new alternative is compared with every old one, and the
+    /// changes from the most similar one are reported.
     fn compare_untagged(&mut self, old: &[TypedSchema<'a>], new: &[TypedSchema<'a>]) -> Vec<Change> {
         let arrays = new.iter().any(|alt| alt.json_type() == JsonType::Array);
         let mut out = VariantChanges::default();
@@ -107,17 +108,17 @@ impl<'a> SchemaComparer<'a> {
     }
 }
 
-/// Changes within the variants of a union.
+/// Collects the changes in the variants of a union, so that a change of several variants is reported once.
 #[derive(Default)]
 struct VariantChanges {
-    /// Changes with the names of the affected variants.
+    /// The changes, each with the names of the variants in which it occurs.
     changes: Vec<(Change, Vec<String>)>,
-    /// Number of compared variants.
+    /// Number of variants that were compared.
     compared: usize,
 }
 
 impl VariantChanges {
-    /// Adds the changes of one variant. `same` identifies changes that an earlier variant already has.
+    /// Adds the changes of the variant `name`. If `same` returns true for a known change, only the name is added to it.
     fn add(&mut self, name: &str, changes: Vec<Change>, same: impl Fn(&Change, &Change) -> bool) {
         self.compared += 1;
         for change in changes {
@@ -128,7 +129,7 @@ impl VariantChanges {
         }
     }
 
-    /// Returns the changes with their variants. A change of all variants has none.
+    /// Returns the changes. A change that only some variants have gets the names of these variants.
     fn into_changes(self) -> Vec<Change> {
         let all_variants = if self.compared > 1 { self.compared } else { usize::MAX };
         let changes = self.changes.into_iter().map(|(mut change, mut names)| {

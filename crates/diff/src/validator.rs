@@ -1,14 +1,16 @@
-//! Validates values and decides containment of schemas.
+//! Validates values, and decides whether one schema accepts all values that another one accepts.
 
 use super::bundle::{UNKNOWN_KEYWORD, subschemas};
 use jsonschema::canonical::{self, CanonicalSchema, Containment};
 use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::{Map, Value};
 
-/// Maximum number of schemas in a union or conjunction for the algebra, which compares them pairwise.
+/// Maximum number of schemas in `allOf`, `anyOf` or `oneOf` for which containment is decided. They are compared
+/// pairwise, which takes too long for more.
 const MAX_PARTS: usize = 2_000;
 
-/// Compiles a validator that asserts formats; `None` if the schema is invalid or has an unknown part.
+/// Compiles a validator that checks formats, too. `None` if the schema is invalid or has a part that cannot be
+/// resolved.
 pub(super) fn validator(schema: &Value) -> Option<Validator> {
     if has_unknown(schema) {
         return None;
@@ -21,7 +23,7 @@ pub(super) fn validator(schema: &Value) -> Option<Validator> {
         .ok()
 }
 
-/// Returns whether a value is valid; `None` if this cannot be decided.
+/// Returns whether a value is valid under a schema. `None` if the schema cannot be compiled.
 pub(super) fn valid(schema: &Value, value: &Value) -> Option<bool> {
     Some(validator(schema)?.is_valid(value))
 }
@@ -51,7 +53,7 @@ fn canonical(schema: &Value) -> Option<CanonicalSchema> {
         .ok()
 }
 
-/// Returns whether the algebra cannot decide about a schema, or would take too long.
+/// Returns whether containment cannot be decided for a schema: a part cannot be resolved, or it would take too long.
 fn is_beyond_algebra(schema: &Value) -> bool {
     any_object(schema, &|members| {
         let many = |keyword| subschemas(members, keyword).count() > MAX_PARTS;
@@ -59,7 +61,7 @@ fn is_beyond_algebra(schema: &Value) -> bool {
     })
 }
 
-/// Returns whether a schema has an unknown part.
+/// Returns whether a schema has a part that could not be resolved ([`UNKNOWN_KEYWORD`]).
 pub(super) fn has_unknown(schema: &Value) -> bool {
     any_object(schema, &|members| members.contains_key(UNKNOWN_KEYWORD))
 }

@@ -1,4 +1,4 @@
-//! Variants of a union: their discriminating keys and their names.
+//! Finds the variants of a union, the key that distinguishes them (such as `type`), and their names.
 
 use super::canonicalize::Canonicalizer;
 use super::predicates::distinct;
@@ -8,20 +8,22 @@ use agentnative_contract::{DISCRIMINATORS, list_names};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum number of keys in the name of a variant.
+/// Maximum number of keys in the name of a variant that is named after its required keys.
 const MAX_NAMED: usize = 5;
 
-/// Variants by the value of their tag; several alternatives may have one value.
+/// Variants of a union. The index is the text of the value of the discriminating key, followed by that value as JSON
+/// and the alternatives that have it.
 pub(super) type Variants<'a> = BTreeMap<String, (Value, Vec<TypedSchema<'a>>)>;
-/// A discriminating key with its variants.
+/// A discriminating key, such as `type`, and the variants that it distinguishes.
 pub(super) type Tagged<'a> = (String, Variants<'a>);
 
-/// Returns the name of a variant by its tag.
+/// Returns the name of a variant from its discriminating key and value, such as `type` followed by `"start"`.
 pub(super) fn variant_name(key: &str, value: &Value) -> String {
     format!("`{key}` {}", excerpt(value))
 }
 
-/// Names variants by a discriminating key, else by the keys that only they require.
+/// Returns a name for each alternative of a union: the value of a discriminating key or, without such a key, the keys
+/// that only this alternative requires.
 pub(super) fn variant_names<'a>(side: &Canonicalizer<'a>, alts: &[TypedSchema<'a>]) -> Vec<String> {
     let only = |values: Vec<Value>| <[Value; 1]>::try_from(values).ok().map(|[value]| value);
     let tag = |key: &str, alt: &TypedSchema<'a>| {
@@ -41,14 +43,15 @@ pub(super) fn variant_names<'a>(side: &Canonicalizer<'a>, alts: &[TypedSchema<'a
     tagged.find_map(by_key).unwrap_or_else(|| alts.iter().map(by_keys).collect())
 }
 
-/// Returns the proportion of common keys of two objects, from 0 to 1.
+/// Returns how many of the keys of two objects are in both, as a fraction from 0 to 1.
 pub(super) fn key_overlap(old: &TypedSchema<'_>, new: &TypedSchema<'_>) -> f64 {
     let (old, new) = (old.constrained_keys(), new.constrained_keys());
     let all = old.union(&new).count();
     if all == 0 { 1.0 } else { old.intersection(&new).count() as f64 / all as f64 }
 }
 
-/// Returns the discriminating key of each side, the same one if possible.
+/// Returns a discriminating key of the old union and one of the new union, with their variants. The same key is
+/// preferred; otherwise a renamed key with common values. `None` if there is no such pair.
 pub(super) fn discriminators<'v, 'a>(
     before: &'v [Tagged<'a>],
     after: &'v [Tagged<'a>],
@@ -70,7 +73,8 @@ pub(super) fn discriminators<'v, 'a>(
     })
 }
 
-/// Returns the discriminating keys of alternatives with their variants, the best key first.
+/// Returns all keys that distinguish the alternatives, each with the variants that result. The usual keys, such as
+/// `type`, come first.
 pub(super) fn candidates<'a>(side: &Canonicalizer<'a>, alts: &[TypedSchema<'a>]) -> Vec<Tagged<'a>> {
     let keys = alts.first().into_iter().flat_map(|first| &first.required);
     let tagged = |key: &&str| Some(((*key).to_owned(), by_tag(side, alts, key)?));
@@ -84,7 +88,7 @@ pub(super) fn candidates<'a>(side: &Canonicalizer<'a>, alts: &[TypedSchema<'a>])
     keys
 }
 
-/// Groups alternatives by the value of a key; `None` unless each has a known value.
+/// Groups alternatives by the value of a key. `None` unless every alternative requires the key and lists its values.
 pub(super) fn by_tag<'a>(
     side: &Canonicalizer<'a>,
     alts: &[TypedSchema<'a>],

@@ -1,4 +1,5 @@
-//! Confirms changes by witnesses: generated output that is valid under the new schema and invalid under the old one.
+//! Confirms changes by witnesses. A witness is generated output that is valid under the new schema and invalid under
+//! the old one.
 
 use super::canonicalize::Canonicalizer;
 use super::change::{Change, Witness};
@@ -13,14 +14,15 @@ use strict_json::{JsonType, escape_token, unescape_token};
 
 /// Maximum length of a witness, in bytes.
 const MAX_BYTES: usize = 4_000;
-/// Maximum number of keys that are added to a witness so that it shows one change only.
+/// Maximum number of missing keys that are added to a witness, so that it violates the old schema by one change only.
 const MAX_REPAIRS: usize = 12;
 
-/// Validates documents under an old and a new schema, which are compiled on first use.
+/// Checks whether documents are witnesses: valid under the new schema and invalid under the old one. The schemas are
+/// compiled on first use.
 pub(super) struct Witnesses<'b> {
     schemas: &'b (Value, Value),
     compiled: OnceCell<Option<(Schema, Validator)>>,
-    /// Source of values for missing keys: the old side.
+    /// Generates values for missing keys from the old schema.
     old: SchemaComparer<'b>,
     before: Vec<TypedSchema<'b>>,
 }
@@ -39,8 +41,9 @@ impl<'b> Witnesses<'b> {
         }
     }
 
-    /// Returns the witness if the document is valid under the new schema and invalid under the old one. Other
-    /// violations of the old schema are repaired if possible.
+    /// Returns a witness for `change`, based on `document`. `None` if the document is invalid under the new schema or
+    /// valid under the old one. Keys that the old schema also requires are added, so that the witness shows only this
+    /// change if possible.
     pub fn check(&self, change: &Change, document: &Value) -> Option<Witness> {
         let (old, new) = self.schemas;
         let compile_old = || (!has_unknown(old)).then(|| Schema::compile_with_formats(old).ok()).flatten();
@@ -71,7 +74,8 @@ impl<'b> Witnesses<'b> {
         Some(Witness { document: best, rejected: format!("{pointer}{}", violation.message) })
     }
 
-    /// Adds the key that the old schema requires to the document.
+    /// Adds the missing key that a violation of the old schema names to the document, with a generated value. `None` if
+    /// that fails.
     fn repair(&self, document: &mut Value, violation: &Violation) -> Option<()> {
         let key = missing_key(violation)?;
         let mut alts = self.before.clone();
@@ -102,13 +106,13 @@ impl<'b> Witnesses<'b> {
     }
 }
 
-/// Returns the missing key of a violation of `required`.
+/// Returns the missing key if the violated keyword is `required`; `None` for any other violation.
 pub(super) fn missing_key(violation: &Violation) -> Option<String> {
     let of_key = violation.keyword.as_deref() == Some("required");
     of_key.then(|| violation.message.split('`').nth(1).map(str::to_owned)).flatten()
 }
 
-/// Returns whether a violation is caused by a change.
+/// Returns whether a violation of the old schema is at the position of a change, so that the change causes it.
 fn is_caused_by(violation: &Violation, change: &Change) -> bool {
     let mut pointer = violation.pointer.clone();
     if let Some(key) = missing_key(violation) {

@@ -1,14 +1,14 @@
-//! Variables that variants add to the environment of a run.
+//! Environment variables that a variant (the condition of a run, such as `hostile-env`) adds.
 
-/// Variables with their values.
+/// Environment variables as pairs of name and value.
 pub type Variables = &'static [(&'static str, &'static str)];
 
-/// The variables that a variant adds to the environment, with a name for reports, which is empty for the default
-/// environment.
+/// One environment of a variant: its name in reports, and the groups of variables that it adds. The name of a default
+/// environment is empty.
 pub type Environment = (&'static str, &'static [Variables]);
 
-/// The environments of the variant `hostile-env`, by index ([`Job::environment`](crate::Job::environment)): variables that make tools
-/// print more, with a name for reports.
+/// The environments of the variant `hostile-env`, which make tools print more.
+/// [`Job::environment`](crate::Job::environment) is an index into this list.
 pub const HOSTILE_ENVIRONMENTS: &[Environment] =
     &[("colour", &[COLOUR]), ("debug", &[DEBUG]), ("locale", &[LOCALE]), ("agents and CI", &[AGENTS_AND_CI])];
 
@@ -16,7 +16,7 @@ pub(crate) const COLOUR: Variables =
     &[("FORCE_COLOR", "1"), ("CLICOLOR_FORCE", "1"), ("TERM", "xterm-256color"), ("COLORTERM", "truecolor")];
 pub(crate) const DEBUG: Variables =
     &[("DEBUG", "*"), ("VERBOSE", "1"), ("RUST_LOG", "trace"), ("LOG_LEVEL", "debug")];
-/// A locale with a decimal comma.
+/// A locale in which numbers have a decimal comma.
 pub(crate) const LOCALE_NAME: &str = "de_DE.UTF-8";
 pub(crate) const LOCALE: Variables = &[("LANG", LOCALE_NAME), ("LC_ALL", LOCALE_NAME), ("LANGUAGE", "de")];
 pub(crate) const AGENTS_AND_CI: Variables = &[

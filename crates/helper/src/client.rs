@@ -1,4 +1,4 @@
-//! The client of a helper: starts it, sends requests and receives events.
+//! The client of a helper process: starts the helper, sends requests to it and receives its events.
 
 use crate::names::{NAME, RUN_VARIABLE, SUPERVISE};
 use crate::protocol::{Reply, Request, StreamLocation, frame, receive};
@@ -23,22 +23,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// Variables that the helper itself needs: the folders of its temporary files and its libraries, and its run if this
-/// process is part of a target.
+/// Environment variables that the helper process inherits: the folder for its temporary files, the folders of its
+/// libraries, and the ID of the enclosing run if this process is itself part of a checked program.
 const INHERITED_VARIABLES: [&str; 3] = ["TMPDIR", "LD_LIBRARY_PATH", RUN_VARIABLE];
 
-/// A helper: a process that makes runs. It ends, with all runs, when this is dropped or the caller's process ends.
+/// A handle to a helper, a process that makes runs. The helper and all its runs end when this is dropped or the
+/// caller's process ends.
 #[derive(Debug)]
 pub struct Helper {
-    /// `None` while this is dropped: closing the socket ends the helper.
+    /// The connection to the helper; closing it ends the helper. `None` once it is closed.
     socket: Option<UnixStream>,
     child: Child,
     signals: Vec<SignalPipe>,
-    /// Present if any signals are handled.
+    /// Keeps the signals from ending this process; `None` if no signals are handled.
     handling: Option<SignalHandling>,
-    /// Whether a signal was returned as an event.
+    /// Whether [`Helper::next_event`] has returned a signal.
     has_reported_signal: bool,
-    /// Maximum time without a reply after a request to end the runs.
+    /// Maximum time to wait for a reply after a request to end the runs.
     reply_timeout: Duration,
     /// Deadline for the next reply; `None` before a request to end the runs.
     reply_deadline: Option<Instant>,
@@ -46,10 +47,11 @@ pub struct Helper {
 }
 
 impl Helper {
-    /// Starts a helper from the bytes of an executable that calls `main`.
+    /// Starts a helper. `executable` contains the bytes of a program that first calls the function `main` of this
+    /// crate.
     ///
     /// # Errors
-    /// If it cannot be started, cannot make runs on this system, or signals cannot be handled.
+    /// If the helper cannot be started or cannot make runs on this system, or if signals cannot be handled.
     pub fn start(executable: &[u8], options: &Options) -> Result<Self, Failure> {
         let cannot = |e: io::Error| Failure::with_cause("cannot start the helper process for runs", &e);
         let (socket, helper_socket) = UnixStream::pair().map_err(cannot)?;
@@ -100,7 +102,8 @@ impl Helper {
         Ok(helper)
     }
 
-    /// Requests runs. They end with [`Event::Finished`]; until then no other runs can be requested.
+    /// Requests the runs of these jobs. [`HelperEvent::Done`] reports the outcome of each, and
+    /// [`HelperEvent::Finished`] the end of all. Until then, no other runs can be requested.
     ///
     /// # Errors
     /// If the helper is gone.
@@ -112,7 +115,8 @@ impl Helper {
         self.send(&request, &payload)
     }
 
-    /// Stores a template until this is dropped; returns its folder, for [`Job::home`] and [`Job::workspace`].
+    /// Stores a template in the helper until this is dropped. Returns the path of the stored folder, for [`Job::home`]
+    /// and [`Job::workspace`].
     ///
     /// # Errors
     /// If the template cannot be created, or the helper is gone.
@@ -129,10 +133,12 @@ impl Helper {
         }
     }
 
-    /// Redacts these values from all following outcomes, instead of the previous values: from output (also in common
-    /// encodings), names and paths. The replacement has the same length. Values of fewer than 6 bytes and words of
-    /// fewer than 12 letters are not redacted. The output of a [trusted](Job::trusted) tool is for the caller alone,
-    /// and is redacted only if it is [shown](Job::shows_output).
+    /// Sets the secrets that are removed from all following outcomes: from output (also in common encodings), names and
+    /// paths. They replace the secrets of an earlier call.
+    ///
+    /// A redacted text keeps its length. Secrets of fewer than 6 bytes and words of fewer than 12 letters are not
+    /// redacted. The output of a [trusted](Job::trusted) tool is for the caller alone, and is redacted only if it is
+    /// [shown](Job::shows_output).
     ///
     /// # Errors
     /// If the helper is gone.
@@ -140,8 +146,9 @@ impl Helper {
         self.send(&Request::Redact(values), &[])
     }
 
-    /// Starts a service. [`Event::Serving`] reports that it is ready; [`Event::Done`] that it has ended instead. Until
-    /// then only [`Helper::stop`] may be called.
+    /// Starts a service: a program that stays alive during the runs. [`HelperEvent::Serving`] reports that the service
+    /// is ready, or [`HelperEvent::Done`] that it ended before it was ready. Until one of them arrives, only
+    /// [`Helper::stop`] may be called.
     ///
     /// # Errors
     /// If the helper is gone.
@@ -149,17 +156,17 @@ impl Helper {
         self.send(&Request::Serve(service.into()), &[])
     }
 
-    /// Ends all services. [`Event::Done`] reports the outcome of each, also of one that ended before, and
-    /// [`Event::Finished`] the end of all. Dropping this ends the remaining services as well.
+    /// Ends all services. [`HelperEvent::Done`] reports the outcome of each service, even if it ended earlier, and
+    /// [`HelperEvent::Finished`] the end of all. Dropping the helper also ends the remaining services.
     ///
     /// # Errors
     /// If the helper is gone.
-    /// When the helper is gone.
     pub fn end_services(&mut self) -> Result<(), Failure> {
         self.send(&Request::EndServices, &[])
     }
 
-    /// Requests the end of all runs: the first time as at a deadline, the second time immediately.
+    /// Requests the end of all runs. After the first call, they are ended as at a deadline: by SIGTERM, and after a
+    /// grace period by SIGKILL. A second call kills them immediately.
     ///
     /// # Errors
     /// If the helper is gone.
@@ -168,10 +175,10 @@ impl Helper {
         self.send(&Request::Stop, &[])
     }
 
-    /// Does work between runs, while signals have their default action and end the process.
+    /// Calls `work` between runs. Meanwhile, signals have their default action and end the process.
     ///
     /// # Errors
-    /// If the signals cannot be handled afterwards.
+    /// If the signals cannot be handled again after `work`.
     pub fn with_default_signals<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, Failure> {
         self.without_handling(|_| work())
     }
@@ -189,8 +196,8 @@ impl Helper {
         Ok(done)
     }
 
-    /// Waits for the next event. If a helper does not reply in time to a request to end its runs, such as because of a
-    /// dead file system, kills it with all runs and returns [`Event::Finished`].
+    /// Waits for the next event. If the helper does not reply in time to a request to end its runs, for example because
+    /// of a dead file system, kills the helper with all runs and returns [`HelperEvent::Finished`].
     ///
     /// # Errors
     /// If the helper is gone.
@@ -226,7 +233,8 @@ impl Helper {
         }
     }
 
-    /// Ends the helper with all runs and services; returns the folder that it could not remove completely, if any.
+    /// Ends the helper with all runs and services. Returns the temporary folder of the helper if it could not be
+    /// removed completely; otherwise `None`.
     pub fn finish(mut self) -> Option<OsString> {
         let socket = self.socket.take()?;
         socket.shutdown(Shutdown::Write).ok()?;
@@ -237,7 +245,7 @@ impl Helper {
         }
     }
 
-    /// Waits for a signal, a reply or the timeout.
+    /// Waits for a signal, a reply of the helper, or the deadline for the next reply.
     fn wait_for_wakeup(&self) -> io::Result<Wakeup> {
         let pipes = self.signals.iter().map(|pipe| PollFd::new(&pipe.pipe, PollFlags::IN));
         let socket = self.socket.iter().map(|socket| PollFd::new(socket, PollFlags::IN));
@@ -256,7 +264,8 @@ impl Helper {
         Ok(ready.map_or(Wakeup::Reply, |(_, pipe)| Wakeup::Signal(pipe.read())))
     }
 
-    /// Sets the bytes of a stream from their location.
+    /// Sets the bytes of `stream`, which are at the beginning of `payload` or in the next of `files`. Removes them from
+    /// there.
     fn set_bytes(
         &mut self,
         stream: &mut Captured,
@@ -295,13 +304,14 @@ impl Helper {
         Ok(())
     }
 
-    /// Receives a reply, its payload and its files.
+    /// Receives a reply of the helper, with its payload and the files that were sent with it.
     fn receive(&mut self) -> Result<(Reply, Vec<u8>, Vec<OwnedFd>), Failure> {
         let received = self.socket.as_ref().and_then(|socket| receive(socket).ok());
         received.ok_or_else(|| self.gone_error())
     }
 
-    /// Returns the error of a helper that ended or sent an invalid reply, which cannot be used any more.
+    /// Closes the connection, waits for the helper to end, and returns the error for a helper that ended or sent an
+    /// invalid reply.
     fn gone_error(&mut self) -> Failure {
         self.socket = None;
         match self.child.wait() {
@@ -326,22 +336,22 @@ impl Drop for Helper {
     }
 }
 
-/// Maximum time without a reply after a request to end the runs, in addition to the grace period.
+/// Maximum time that the helper may take to reply to a request to end its runs, in addition to the grace period.
 const REPLY_TIMEOUT: Duration = Duration::from_millis(600);
 
-/// What a waiting client has to handle.
+/// The reason why a waiting client continues.
 enum Wakeup {
     Signal(i32),
     Reply,
-    /// The helper did not reply in time.
+    /// The helper did not reply before the deadline.
     Timeout,
 }
 
-/// A handled signal.
+/// A handled signal, such as SIGINT, and the pipe that reports its arrival.
 #[derive(Debug)]
 struct SignalPipe {
     signal: i32,
-    /// Receives a byte per signal.
+    /// Receives one byte each time that the signal arrives.
     pipe: UnixStream,
     handler: SigId,
 }
@@ -352,7 +362,7 @@ impl SignalPipe {
         Ok(Self { signal, pipe, handler: pipe::register(signal, write)? })
     }
 
-    /// Whether the signal arrived and was not read yet.
+    /// Whether the signal has arrived and was not read yet.
     fn is_pending(&self) -> bool {
         rustix::io::ioctl_fionread(&self.pipe).is_ok_and(|bytes| bytes > 0)
     }
@@ -369,24 +379,24 @@ impl Drop for SignalPipe {
     }
 }
 
-/// The signals that end a program.
+/// The signals that a client can handle. Without a handler, each of them ends the process.
 const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
-/// Marks signals as handled as long as it exists. When the last of these is dropped, the signals end the process again,
-/// which is their default action: a registered handler cannot be removed completely.
+/// Keeps signals from ending this process as long as it exists. When the last `SignalHandling` is dropped, the signals
+/// end the process again. That emulates their default action, since a registered handler cannot be removed completely.
 #[derive(Debug)]
 pub struct SignalHandling(());
 
-/// Number of existing [`SignalHandling`]s, and the signals that end the process when there are none.
+/// Number of existing [`SignalHandling`]s, and the signals that have a handler.
 static REGISTERED: Mutex<(usize, Vec<i32>)> = Mutex::new((0, Vec::new()));
-/// True if there are no [`SignalHandling`]s.
+/// Whether a signal with a handler ends the process: true after the last [`SignalHandling`] was dropped.
 static USE_DEFAULT_ACTION: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 impl SignalHandling {
-    /// Marks these signals as handled.
+    /// Keeps these signals from ending the process until the returned value is dropped.
     ///
     /// # Errors
-    /// If they cannot be handled.
+    /// If a handler cannot be registered.
     pub fn start(signals: &[i32]) -> io::Result<Self> {
         let mut registered = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
         for signal in signals {
@@ -409,12 +419,13 @@ impl Drop for SignalHandling {
     }
 }
 
-/// Large captures that are still in use, by length and digest: runs with the same output share one file.
+/// Files with large captured streams that are still in use, by length and digest. Runs with the same output share one
+/// file.
 #[derive(Debug, Default)]
 struct SharedFiles(HashMap<(u64, u128), Weak<File>>);
 
 impl SharedFiles {
-    /// Returns the known file with these contents, or adds this one.
+    /// Returns the file in use that has this length and digest. If there is none, adds `file` and returns it.
     fn deduplicate(&mut self, file: File, len: u64, digest: u128) -> Arc<File> {
         if let Some(known) = self.0.get(&(len, digest)).and_then(Weak::upgrade) {
             return known;

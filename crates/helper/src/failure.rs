@@ -3,14 +3,14 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Why no runs can be made, or no more.
+/// Why the helper cannot make runs, or cannot continue to make them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// What is wrong.
     pub message: String,
-    /// What to do about it.
+    /// What the user can do about it, such as `raise the limit: ulimit -n`.
     pub hint: Option<String>,
-    /// Whether the system denied permission.
+    /// Whether the operating system denied permission.
     pub denied: bool,
 }
 

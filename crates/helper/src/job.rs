@@ -1,4 +1,4 @@
-//! Jobs (the runs to make) and the options of a helper.
+//! Jobs, which describe the runs to make, and the options of a helper.
 
 use crate::{Limits, Slots, Variant};
 use serde::{Deserialize, Serialize};
@@ -11,26 +11,26 @@ use std::time::Duration;
 pub struct Options {
     /// Maximum number of parallel runs, at least 1.
     pub jobs: usize,
-    /// Maximum number of captured bytes per stream; a target that writes more is ended.
+    /// Maximum number of captured bytes of stdout, and of stderr. A run that writes more to one of them is ended.
     pub max_output: u64,
-    /// How long the output of remaining processes is captured after the end of the leader.
+    /// How long the output of remaining processes is captured after the first process of a run has ended.
     pub drain: Duration,
-    /// Time between SIGTERM and SIGKILL.
+    /// Time between SIGTERM and SIGKILL when a run is ended by force.
     pub grace: Duration,
-    /// Whether SIGINT, SIGTERM and SIGHUP are reported as events instead of ending the client's process. For a program
-    /// that owns its signals; those that were ignored when it was started stay ignored.
+    /// Whether SIGINT, SIGTERM and SIGHUP are reported as events instead of ending the client's process. Suitable for a
+    /// program that controls its own signals. Signals that were ignored when the program started stay ignored.
     pub stop_on_signals: bool,
-    /// Slots that several helpers share: the number of parallel runs is at most that of the acquired slots plus one.
-    /// `None`: only `jobs` limits it.
+    /// Slots that several helpers share to limit their parallel runs. This helper makes at most one run more than the
+    /// number of shared slots that it has acquired. `None`: only `jobs` limits the parallel runs.
     #[serde(skip)]
     pub slots: Option<Slots>,
-    /// Whether the output of [`shown`](Job::shows_output) jobs goes to the stderr of the client's process.
+    /// Whether the output of jobs with [`shows_output`](Job::shows_output) goes to the stderr of the client's process.
     pub show: bool,
 }
 
 impl Default for Options {
-    /// Returns twice as many jobs as processors, 1 GiB per stream, 200 ms to drain and 300 ms of grace; signals are not
-    /// handled, and no output is shown.
+    /// Returns the default options: twice as many jobs as processors, 1 GiB per stream, 200 ms to drain and 300 ms of
+    /// grace. Signals are not handled, and no output is shown.
     fn default() -> Self {
         Self {
             jobs: 2 * processors(),
@@ -49,86 +49,93 @@ pub(crate) fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// A run to make. Paths are [`OsString`]s, since serde cannot serialize a `PathBuf` that is not UTF-8.
+/// Describes one run: a program, its arguments and its conditions. Paths are [`OsString`]s, since serde cannot
+/// serialize a `PathBuf` that is not UTF-8.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Job {
     /// Absolute path of the program.
     pub program: OsString,
-    /// Arguments, without the name of the program.
+    /// Arguments, without the name of the program itself.
     pub args: Vec<OsString>,
-    /// Working directory, unless there is a workspace.
+    /// The folder that the run starts in, unless `workspace` replaces it.
     pub cwd: OsString,
-    /// The fresh folder that the run starts in.
+    /// A fresh folder that the run starts in, instead of `cwd`.
     pub workspace: Option<Workspace>,
-    /// Calls of the program before the run, under the plain condition and in the same fresh folder.
+    /// Calls of the same program that are made before the run, in the same fresh folder. Their variant is
+    /// [`Variant::Plain`], or [`Variant::Xdg`] if that is the variant of the run.
     pub setup: Vec<SetupCall>,
-    /// When the run is interrupted; it then has [`Job::INTERRUPTION_GRACE`] to end.
+    /// When and how the run is interrupted by a signal; it then has [`Job::INTERRUPTION_GRACE`] to end.
     pub interrupt: Option<Interruption>,
-    /// Whether the outcome reports changes to the workspace and the home.
+    /// Whether the outcome reports changes of files in the workspace and the home.
     pub snapshots: bool,
-    /// Starts a server on the loopback interface that accepts connections and never answers: this text is replaced by
-    /// its address (`HOST:PORT`) in the arguments and variables.
+    /// If set, starts a server on the loopback interface that accepts connections and never answers. In the arguments
+    /// and variables of the run, this text is replaced by the address of the server (`HOST:PORT`).
     pub stalled_server_placeholder: Option<String>,
-    /// A value that the run must not reveal, and how it is passed. It is not part of an outcome.
+    /// A value that the run must not reveal, and how the run receives it. The outcome does not contain the value.
     pub secret: Option<Secret>,
-    /// The template ([`Helper::store_template`](crate::Helper::store_template)) that its fresh home is copied from.
+    /// The stored template ([`Helper::store_template`](crate::Helper::store_template)) that is copied to the fresh home
+    /// of the run. `None`: the home is empty.
     pub home: Option<OsString>,
-    /// Path of the target's configuration, below the home: the second environment of [`Variant::Bare`] puts a file
-    /// there that no parser accepts.
+    /// Path of the target's configuration file, relative to the home. The second environment of [`Variant::Bare`]
+    /// replaces this file by one that no parser accepts.
     pub config_file: Option<OsString>,
-    /// Variables added to the cleared base environment. They override it and those of the variant.
+    /// Environment variables of the run. They override the variables that all runs have, and those of `variant`.
     pub env: Vec<(OsString, OsString)>,
-    /// The condition of the run: it determines stdout, additional environment variables, and stdin if `stdin` is
-    /// `None`.
+    /// The condition of the run. It determines stdout and additional environment variables. It also determines stdin if
+    /// `stdin` is `None`.
     pub variant: Variant,
-    /// Index of the [environment](Variant::environments) of the variant.
+    /// Index into the [environments](Variant::environments) of `variant`.
     pub environment: u8,
-    /// Contents of stdin: a pipe that holds these bytes, which may stay unread, and then ends; `None` is `/dev/null`.
-    /// Not part of the serialized form.
+    /// Contents of stdin, which is a pipe that ends after these bytes. The run may leave bytes unread. If `None`,
+    /// `variant` determines stdin, usually as `/dev/null`. Not part of the serialized form.
     #[serde(skip)]
     pub stdin: Option<Arc<[u8]>>,
-    /// Time limit after which the run is ended by force. Time in which the machine withheld the processors does not
-    /// count, up to five times the limit.
+    /// Time limit after which the run is ended by force. Time in which other processes kept the processors from the run
+    /// does not count. The total time is at most five times the limit.
     pub deadline: Duration,
-    /// Resource limits. They do not apply to services and to [`trusted`](Job::trusted) jobs.
+    /// Resource limits of the run. They do not apply to services and to [`trusted`](Job::trusted) jobs.
     pub limits: Limits,
-    /// How the run is confined.
+    /// Whether and how the run is confined.
     pub isolation: RequestedConfinement,
-    /// TCP ports of the machine that a confined run can connect to.
+    /// TCP ports of this machine that a confined run can connect to.
     pub connect: Vec<u16>,
-    /// Whether a confined run has the network of the machine.
+    /// Whether a confined run can use the network of the machine.
     pub network: bool,
-    /// ID of a family of runs: the same call under several conditions. A run of a family that times out in parallel
-    /// with others is repeated alone; if it times out again, the members that have not started are skipped. `None`: the
-    /// run is made exactly once.
+    /// ID that is common to the runs of one call under several conditions. If such a run times out in parallel with
+    /// others, it is repeated alone. If it times out again, the runs with this ID that have not started are skipped.
+    /// `None`: the run is made exactly once.
     pub family: Option<u32>,
-    /// Whether the run is made alone, since its times are evidence.
+    /// Whether no other run is made at the same time, since the measured times of this run are evidence.
     pub runs_alone: bool,
-    /// Why the run is not made.
+    /// Why the run is skipped; `None` if it is made.
     pub skip_reason: Option<String>,
-    /// Whether the run writes to its start folder. Otherwise the changes of a confined run to it are discarded.
+    /// Whether the run may change its start folder. Otherwise its changes to that folder are discarded if it is
+    /// confined.
     pub writes_to_start_folder: bool,
-    /// The project that contains the start folder, used if no repository does.
+    /// The project folder around the start folder. It is ignored if the start folder is in a git repository, which
+    /// takes its place.
     pub project: Option<OsString>,
-    /// Files in the start folder that the run cannot write to.
+    /// Files in the start folder that a run cannot change, even if it may change that folder.
     pub protected: Vec<OsString>,
-    /// Paths in the home folders that the run sees in addition to its project and its program.
+    /// Paths in the user's home folders that the run can read, in addition to its project and its program.
     pub readable: Vec<OsString>,
-    /// Names of tripwire programs that are not replaced, since the project of the target has programs of that name.
+    /// Names of browsers, editors and pagers that no tripwire replaces, since the project of the target has programs of
+    /// these names.
     pub unreplaced_programs: Vec<String>,
-    /// Whether the run has the caller's whole environment, for a tool that the caller itself needs.
+    /// Whether the run receives all environment variables of the caller. Intended for a tool that the caller itself
+    /// needs.
     pub trusted: bool,
-    /// Whether the output is for users: if [`Options::show`] is set, it is shown and not captured.
+    /// Whether the output is intended for users: if [`Options::show`] is set, it is shown and not captured.
     pub shows_output: bool,
 }
 
 /// A value that a run receives and must not print or store in plain text.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Secret {
-    /// The value.
+    /// The secret itself.
     pub value: OsString,
-    /// Passes the value in a file that only this user can read and that ends with a newline: this text is replaced by
-    /// the path of the file in the arguments.
+    /// If set, the value is passed in a file that only this user can read and that ends with a newline. In the
+    /// arguments, this text is replaced by the path of the file.
     pub file: Option<String>,
 }
 
@@ -138,14 +145,14 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// A call before a run. The run is made only if the call exits with 0 or is interrupted.
+/// A call of the program that prepares a run. The run is made only if the call exits with 0 or is interrupted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetupCall {
-    /// Arguments of the call.
+    /// Arguments of the call, without the name of the program.
     pub args: Vec<OsString>,
     /// Variables of the call, instead of [those of the run](Job::env).
     pub env: Vec<(OsString, OsString)>,
-    /// When the call is interrupted; it may then end in any way.
+    /// When and how the call is interrupted. It may then end with any exit code or signal.
     pub interrupt: Option<Interruption>,
 }
 
@@ -154,16 +161,16 @@ pub struct SetupCall {
 pub struct Interruption {
     /// The run is interrupted shortly after it printed this text to stdout or stderr.
     pub after: String,
-    /// The signal.
+    /// The signal that interrupts the run.
     pub signal: StopSignal,
 }
 
 /// A signal that asks a program to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StopSignal {
-    /// SIGTERM to the leader, as a scheduler sends it.
+    /// SIGTERM to the first process of the run, as a scheduler sends it.
     Terminate,
-    /// SIGINT to the leader's process group, as a terminal sends it for Ctrl-C.
+    /// SIGINT to the process group of the run, as a terminal sends it for Ctrl-C.
     Interrupt,
 }
 
@@ -171,8 +178,8 @@ impl Job {
     /// Time that a run has to end after its interruption.
     pub const INTERRUPTION_GRACE: Duration = Duration::from_secs(5);
 
-    /// Creates a job for the absolute path of a program in a folder: plain, with an empty stdin, without variables, and
-    /// not confined.
+    /// Creates a job that runs the program at an absolute path in the folder `cwd`: with variant `plain`, an empty
+    /// stdin and no variables, and not confined.
     pub fn new(
         program: impl Into<OsString>,
         args: impl IntoIterator<Item = impl Into<OsString>>,
@@ -231,30 +238,30 @@ pub enum RequestedConfinement {
 }
 
 impl RequestedConfinement {
-    /// Prefix of the message of [`RunEnd::NotStarted`](crate::RunEnd::NotStarted) if a run was not made since it could not be
-    /// confined.
+    /// Prefix of the message of [`RunEnd::NotStarted`](crate::RunEnd::NotStarted) for a run that was not made because
+    /// this system cannot confine it.
     pub const UNAVAILABLE: &str = "it has to be confined, and this system has";
 }
 
-/// The fresh folder that a run starts in.
+/// The initial contents of the fresh folder that a run starts in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Workspace {
     /// An empty folder.
     Empty,
-    /// A copy of this template ([`Helper::store_template`](crate::Helper::store_template)).
+    /// A copy of the stored template in this folder ([`Helper::store_template`](crate::Helper::store_template)).
     Copy(OsString),
 }
 
-/// The contents of a template: a folder that is copied for runs.
+/// The contents of a template: a folder that the helper stores and copies for runs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Template {
-    /// These files.
+    /// A folder with these files.
     Files(Vec<TemplateFile>),
     /// A copy of a folder, with permissions, times and links.
     Folder {
-        /// Path of the folder.
+        /// Path of the folder that is copied.
         from: OsString,
-        /// Whether a folder is rejected if it is too large to be copied for a run.
+        /// Whether a folder that is too large to be copied for each run is rejected.
         is_bounded: bool,
     },
 }
@@ -262,19 +269,19 @@ pub enum Template {
 /// A file of a template.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TemplateFile {
-    /// Path in the template.
+    /// Path of the file, relative to the folder of the template.
     pub path: OsString,
-    /// Contents. Not part of the serialized form.
+    /// Contents of the file. Not part of the serialized form.
     #[serde(skip)]
     pub bytes: Vec<u8>,
 }
 
-/// A program that stays alive during the runs.
+/// A program that stays alive during the runs, such as a server that the target needs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Service {
-    /// How the service is started; the deadline limits the time until it is ready.
+    /// How the service is started. The deadline of the job limits the time until the service is ready.
     pub job: Job,
-    /// When it is ready.
+    /// The condition that shows that the service is ready.
     pub ready: Ready,
 }
 
@@ -283,6 +290,6 @@ pub struct Service {
 pub enum Ready {
     /// This TCP port of the machine accepts connections.
     Port(u16),
-    /// The service printed a line that contains this text, to stdout or stderr.
+    /// The service has printed a line that contains this text, to stdout or stderr.
     Line(String),
 }

@@ -64,7 +64,7 @@ pub use supervisor::main;
 pub use trip::{TripwireCall, TripwirePurpose};
 pub use variant::Variant;
 
-/// Runs the helper if this process was started as one, which cannot happen on this system.
+/// Does nothing and returns `None`: on this system, no process can be started as a helper.
 #[cfg(all(feature = "runtime", not(target_os = "linux")))]
 pub fn main() -> Option<std::process::ExitCode> {
     None
@@ -79,10 +79,12 @@ pub fn set_non_dumpable() {
         .unwrap_or_default();
 }
 
-/// Returns a variable, such as a key, and removes it from the environment of this process, which root could read as
-/// long as the process runs. For that, the program executes itself again without it, with the same arguments, process
-/// ID and descriptors. A `main` calls this first, while there is only one thread. If the removal fails, such as without
-/// /proc, the variable stays.
+/// Returns the value of an environment variable, such as a key, and removes the variable from this process. Otherwise
+/// root could read the variable in /proc as long as the process runs.
+///
+/// To remove it, the program executes itself again without the variable, with the same arguments, process ID and
+/// descriptors. A program calls this first in its `main`, while there is only one thread. If the removal fails, for
+/// example without /proc, the variable stays in the environment.
 #[cfg(feature = "handover")]
 pub fn take_variable(name: &str) -> Option<std::ffi::OsString> {
     #[cfg(target_os = "linux")]
@@ -91,8 +93,8 @@ pub fn take_variable(name: &str) -> Option<std::ffi::OsString> {
     return std::env::var_os(name);
 }
 
-/// Path of the manifest of this crate, for a build script that builds the helper's program for another machine: `cargo
-/// build --manifest-path … --features runtime --bin agentnative-helper --target …`.
+/// Path of the `Cargo.toml` of this crate, for a build script that builds the helper's program for another machine:
+/// `cargo build --manifest-path … --features runtime --bin agentnative-helper --target …`.
 #[cfg(feature = "runtime")]
 pub const MANIFEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
 

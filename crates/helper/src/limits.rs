@@ -1,4 +1,4 @@
-//! The resource limits of a run, and the one that it exceeded.
+//! The resource limits of a run, and the limit that a run exceeded.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -6,42 +6,43 @@ use std::fmt;
 /// Resource limits of a run. A run that exceeds one of them is ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Memory of all its processes together, in bytes: pages that are not backed by files, and swapped pages.
+    /// Memory of all processes of the run together, in bytes. Counts pages that are not backed by files, and swapped
+    /// pages.
     pub memory: u64,
-    /// Number of its processes and threads.
+    /// Number of processes and threads of the run.
     pub processes: u64,
-    /// Bytes that all its processes write together: to files, to streams and to each other.
+    /// Number of bytes that all processes of the run write together: to files, to streams and to each other.
     pub written: u64,
 }
 
 impl Default for Limits {
-    /// Returns 4 GiB of memory, 4096 processes and threads, 8 GiB written.
+    /// Returns the default limits: 4 GiB of memory, 4096 processes and threads, and 8 GiB of written bytes.
     fn default() -> Self {
         Self { memory: 4 << 30, processes: 4096, written: 8 << 30 }
     }
 }
 
-/// A limit that a run exceeded, with its value.
+/// A limit that a run exceeded, with the value of the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Limit {
-    /// [`Limits::memory`].
+    /// The memory of all processes, in bytes ([`Limits::memory`]).
     Memory(u64),
-    /// [`Limits::processes`].
+    /// The number of processes and threads ([`Limits::processes`]).
     Processes(u64),
-    /// [`Limits::written`].
+    /// The number of bytes written by all processes ([`Limits::written`]).
     Written(u64),
     /// The size of one file, in bytes.
     File(u64),
-    /// The memory of the machine, or of the container: the kernel killed the run.
+    /// The memory of the machine, or of the container. The kernel killed the run because none was left.
     Machine,
-    /// [`Options::max_output`](crate::Options::max_output), the length of one stream in bytes. Serialized as a number,
-    /// since older recordings have no other limit.
+    /// The length of stdout or stderr in bytes ([`Options::max_output`](crate::Options::max_output)). Serialized as a
+    /// plain number, since older recordings have no other limit.
     #[serde(untagged)]
     Output(u64),
 }
 
 impl fmt::Display for Limit {
-    /// Writes what the run did: "used more than 4 GiB of memory".
+    /// Writes what the run did, such as `used more than 4 GiB of memory`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Memory(bytes) => write!(f, "used more than {} of memory", Size(bytes)),
@@ -54,7 +55,8 @@ impl fmt::Display for Limit {
     }
 }
 
-/// A number of bytes, shown in the largest unit that divides it.
+/// A number of bytes. It is displayed in the largest unit that divides it without a remainder, such as `4 GiB` or
+/// `1000 bytes`.
 struct Size(u64);
 
 impl fmt::Display for Size {

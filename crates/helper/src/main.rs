@@ -1,10 +1,10 @@
-//! The helper as a separate program, for a library that is cross-compiled.
+//! The helper as a separate program, for use with a library that is cross-compiled.
 
 #![warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods)]
 
 use std::process::ExitCode;
 
-/// Fails unless a library starts it, over a socket.
+/// Runs the helper. Exits with 2 if the program was not started by a client of the helper.
 fn main() -> ExitCode {
     agentnative_helper::main().unwrap_or(ExitCode::from(2))
 }

@@ -1,5 +1,5 @@
 //! Slots on a system where no helper can be started.
 
-/// Slots for runs that several helpers share: uninhabited on this system.
+/// Slots for runs that several helpers share. The type has no values on this system, where no helper can be started.
 #[derive(Debug, Clone)]
 pub enum Slots {}

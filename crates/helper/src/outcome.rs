@@ -1,4 +1,4 @@
-//! The outcome of a run.
+//! The outcome of a run: how it ended, what it printed, and what it left behind.
 
 use crate::{Changes, Leak, Limit, TripwireCall};
 use serde::{Deserialize, Serialize};
@@ -9,99 +9,107 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// An event of a helper.
+/// An event that a helper reports to its client.
 #[derive(Debug)]
 #[cfg(feature = "client")]
 pub enum HelperEvent {
-    /// The run of the job with this index, or the service with this index, has ended.
+    /// The run of the job with this index, or the service with this index, has ended with this outcome.
     Done(usize, Box<Outcome>),
-    /// The service is ready.
+    /// The service that was requested last is ready.
     Serving,
-    /// All runs, or all services, have ended: the weakest confinement of the runs that were to be confined, and why the
-    /// system has no namespaces, if they were needed.
+    /// All requested runs, or all services, have ended. The first value is the weakest confinement of the runs that had
+    /// to be confined. The second is the reason why the system has no namespaces, if a run needed them.
     Finished(Option<Confinement>, Option<String>),
     /// This process received the signal with this number.
     Signal(i32),
 }
 
-/// The outcome of one run. Its streams are bytes, or their form in a recording.
+/// The outcome of one run. `C` is the type of its streams: the captured bytes, or their form in a recording.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Outcome<C = Captured> {
     /// How the run ended.
     pub end: RunEnd,
-    /// Time between the start of the helper and that of the run; `None` if it did not start, or in an older recording.
+    /// Time between the start of the helper and the start of the run; `None` if the run did not start, or in an older
+    /// recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<Duration>,
-    /// Time between the start and the end of the leader.
+    /// Time between the start and the end of the first process of the run.
     pub duration: Duration,
-    /// The exact bytes of stdout; of a terminal, those before its line discipline.
+    /// The exact bytes of stdout. If stdout is a terminal, they are captured before its line discipline changes them.
     pub stdout: C,
     /// The exact bytes of stderr.
     pub stderr: C,
-    /// First bytes of the output on a terminal that only stdin is connected to; invalid UTF-8 is replaced in a
-    /// recording.
+    /// First bytes that the run printed on a terminal that is connected only to stdin. In a recording, invalid UTF-8 is
+    /// replaced.
     #[serde(default, skip_serializing_if = "Vec::is_empty", with = "lossy_text")]
     pub terminal: Vec<u8>,
-    /// Processes that were left after the end of the leader and the drain time, and were then killed.
+    /// Processes that still ran after the first process had ended and the drain time was over. The helper then killed
+    /// them.
     pub left_behind: Vec<Leftover>,
-    /// Whether a descendant held stdout or stderr open after the drain time.
+    /// Whether a remaining process held stdout or stderr open after the drain time.
     pub held_open: bool,
-    /// What the run was waiting for at its deadline, or when it read from a stdin or a terminal without input.
+    /// What the run was doing when it was ended at its deadline, or when it was ended because it waited for input from
+    /// an empty stdin or terminal.
     pub waiting: Option<Waiting>,
-    /// Calls of browsers, editors and pagers by their names; `None` without tripwires, or in an older recording.
+    /// Calls of browsers, editors and pagers that tripwire programs logged, such as of `xdg-open`; `None` if the run
+    /// had no tripwires, or in an older recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trips: Option<Vec<TripwireCall>>,
-    /// Changes to the workspace and the home; `None` if they were not requested
-    /// ([`Job::snapshots`](crate::Job::snapshots)), exceeded the limits of a snapshot, or in an older recording.
+    /// Changes of files in the workspace and the home. `None` if they were not requested
+    /// ([`Job::snapshots`](crate::Job::snapshots)) or exceeded the limits of a snapshot, or in an older recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Changes>,
-    /// Time between the interruption and the end; `None` if the run was not interrupted
+    /// Time between the interrupting signal and the end of the run. `None` if the run was not interrupted
     /// ([`Job::interrupt`](crate::Job::interrupt)), or in an older recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signalled: Option<Duration>,
-    /// Number of connections to the server that never answers; `None` without such a server.
+    /// Number of connections to the server that never answers
+    /// ([`Job::stalled_server_placeholder`](crate::Job::stalled_server_placeholder)); `None` if there was no such
+    /// server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<u32>,
-    /// Where the secret of the run was revealed; `None` if it had none, if not all output could be searched, or in an
-    /// older recording.
+    /// Places where the run revealed its secret. `None` if the run had no secret, if not all output could be searched,
+    /// or in an older recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leaks: Option<Vec<Leak>>,
-    /// How the run was confined; `None` if it was not to be, or in an older recording.
+    /// How the run was confined; `None` if no confinement was requested, or in an older recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confinement: Option<Confinement>,
     /// Whether the start folder was read-only, since the system could not make a copy-on-write view of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub read_only_start: bool,
-    /// Whether the run tried to reach the network of the machine without access to it.
+    /// Whether the run had no access to the network of the machine, but tried to reach it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub missed_network: bool,
-    /// Whether the empty start folder had an entry after the run.
+    /// Whether the workspace, which was empty at the start, had an entry after the run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wrote: bool,
     /// Whether this is the outcome of a run that was repeated alone, after it had timed out in parallel with others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub alone: bool,
-    /// Whether it timed out in parallel with other runs, and was not repeated alone.
+    /// Whether the run timed out in parallel with other runs, and was not repeated alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_parallel: bool,
-    /// How much of its time limit the machine withheld. Present if it affects the meaning of the end: the run timed
-    /// out, left processes behind, or was made alone for its times ([`Job::runs_alone`](crate::Job::runs_alone)). `None` if it is
-    /// unknown, or in an older recording.
+    /// How much of the time limit passed while other processes kept the processors from the run. Present if it affects
+    /// the meaning of the end: the run timed out, left processes behind, or was made alone to measure its times
+    /// ([`Job::runs_alone`](crate::Job::runs_alone)). Otherwise `None`; also if it is unknown, or in an older
+    /// recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starvation: Option<Starvation>,
-    /// The file lock that the run waited for when it timed out, if a process outside the run held it.
+    /// The file lock that the run waited for when it timed out, if a process outside the run held the lock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<FileLock>,
 }
 
 impl<C> Outcome<C> {
-    /// Whether the run waited for input from stdin or a terminal and had to be ended.
+    /// Whether the run was ended by force while it waited for input from stdin or a terminal.
     pub fn waits_for_input(&self) -> bool {
         let ended = !matches!(self.end, RunEnd::TimedOut | RunEnd::Waited);
         !ended && self.waiting.is_some_and(Waiting::is_for_input)
     }
 
-    /// Converts both streams, stdout first. The flag is true for stdout.
+    /// Converts stdout and then stderr with `convert`, whose first argument is true for stdout. Returns the first
+    /// error.
     pub fn map_streams<D, E>(
         self,
         mut convert: impl FnMut(bool, C) -> Result<D, E>,
@@ -134,7 +142,7 @@ impl<C> Outcome<C> {
 }
 
 impl<C: Default> From<RunEnd> for Outcome<C> {
-    /// Creates the outcome of a run that ended this way, without further observations.
+    /// Creates the outcome of a run that ended this way, with no output and no other observations.
     fn from(end: RunEnd) -> Self {
         Self {
             end,
@@ -164,8 +172,8 @@ impl<C: Default> From<RunEnd> for Outcome<C> {
 }
 
 impl Outcome {
-    /// Whether the load of the machine could have caused this end: the run timed out, possibly before the target was
-    /// started, or left processes behind that may have lacked time.
+    /// Whether the load of the machine could have caused this outcome. That is so if the run timed out, even before the
+    /// target was started, or if it left processes behind that may have lacked processor time.
     #[cfg_attr(not(feature = "runtime"), expect(dead_code, reason = "a supervisor repeats such runs"))]
     pub(crate) fn is_out_of_time(&self) -> bool {
         let is_left = self.held_open || !self.left_behind.is_empty();
@@ -176,18 +184,20 @@ impl Outcome {
     }
 }
 
-/// How much of a time the machine withheld from a run: its threads waited for a processor, and none of them had one.
+/// How long the machine withheld the processors from a run. In that time, a thread of the run waited for a processor,
+/// and no thread of the run had one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Starvation {
-    /// The withheld time.
+    /// Time in which the processors were withheld.
     pub withheld: Duration,
-    /// The elapsed time.
+    /// Total time of the measurement, including the withheld time.
     pub elapsed: Duration,
 }
 
 impl Starvation {
-    /// Whether the run may have missed its time limit for that reason: at least a tenth of the time was withheld.
+    /// Whether the run may have missed its time limit because of the withheld time: it is at least a tenth of the total
+    /// time.
     pub fn is_significant(&self) -> bool {
         self.withheld * 10 >= self.elapsed
     }
@@ -199,7 +209,7 @@ impl Starvation {
 pub struct FileLock {
     /// Path of the file, with invalid UTF-8 replaced; `None` if it is unknown.
     pub path: Option<String>,
-    /// Name of the program that held the lock; `None` if it was another run.
+    /// Name of the program that held the lock; `None` if another run of the helper held it.
     pub holder: Option<String>,
 }
 
@@ -219,33 +229,35 @@ mod lossy_text {
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RunEnd {
-    /// It exited with this code.
+    /// The program exited with this code.
     Exited(i32),
-    /// It was killed by this signal, which the helper did not send.
+    /// The program was killed by the signal with this number, which the helper did not send.
     Signaled(i32),
-    /// It was ended by force at the deadline.
+    /// The run was ended by force at its deadline.
     TimedOut,
-    /// It was ended by force, since it waited for input that never arrives ([`Outcome::waiting`] has the source).
+    /// The run was ended by force because it waited for input that never arrives. [`Outcome::waiting`] names the
+    /// source.
     Waited,
-    /// It was ended by force, since it exceeded a limit.
+    /// The run was ended because it exceeded this limit.
     TooMuch(Limit),
-    /// It did not start: the operating system's error number and message.
+    /// The program did not start. The values are the error number of the operating system, or 0, and the message.
     NotStarted(i32, String),
-    /// It was ended after a request to stop.
+    /// The run was ended because the client requested it.
     Interrupted,
 }
 
-/// Error number of an unknown executable format, the same on each Unix.
+/// Error number of an unknown executable format, which is the same on every Unix.
 const ENOEXEC: i32 = 8;
-/// Error number of a timeout on Linux, used if a target could not be started in time.
+/// Error number of a timeout on Linux. Used for a target that could not be started in time.
 pub(crate) const ETIMEDOUT: i32 = 110;
 
-/// Prefix of the message of an error that keeps the helper from making a run.
+/// Prefix of the message of [`RunEnd::NotStarted`] if an error of the helper, not of the target, prevented the run.
 pub(crate) const CANNOT_MAKE_RUN: &str = "agentnative cannot make the run: ";
-/// EAGAIN (no more processes), ENOMEM, ENFILE, EMFILE, ENOSPC and EDQUOT on Linux.
+/// Error numbers of exhausted resources on Linux: EAGAIN (no more processes), ENOMEM, ENFILE, EMFILE, ENOSPC and
+/// EDQUOT.
 const EXHAUSTION_ERRORS: [i32; 6] = [11, 12, 23, 24, 28, 122];
 
-/// Whether an error number means that the system has no more of a resource.
+/// Whether an error number means that a resource of the system, such as memory, is exhausted.
 pub(crate) fn is_exhaustion(number: i32) -> bool {
     EXHAUSTION_ERRORS.contains(&number)
 }
@@ -270,23 +282,23 @@ impl RunEnd {
     }
 }
 
-/// What a process was doing when it had to be ended.
+/// What a process was doing when it was ended by force.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Waiting {
-    /// Reading stdin.
+    /// It was reading stdin.
     Stdin,
-    /// Reading a terminal.
+    /// It was reading a terminal.
     Terminal,
-    /// Using a processor.
+    /// It was using a processor.
     Busy,
-    /// Sleeping, or waiting for another event.
+    /// It was sleeping, or waiting for an event other than input.
     Asleep,
-    /// Stopped by a signal.
+    /// It was stopped by a signal, such as SIGSTOP.
     Stopped,
 }
 
 impl Waiting {
-    /// Whether it waits for input.
+    /// Whether the process waits for input from stdin or a terminal.
     pub const fn is_for_input(self) -> bool {
         matches!(self, Self::Stdin | Self::Terminal)
     }
@@ -299,20 +311,20 @@ pub struct Leftover {
     pub pid: i32,
     /// Command name that the kernel stores, as raw bytes.
     pub name: Vec<u8>,
-    /// Whether it could not be killed: it has the rights of another user, or is in an uninterruptible wait.
+    /// Whether the process could not be killed: it has the rights of another user, or is in an uninterruptible wait.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub survives: bool,
-    /// Whether it is in another session than the leader, like a daemon.
+    /// Whether the process is in another session than the first process of the run, like a daemon.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub detached: bool,
 }
 
-/// The arrival of a part of a stream.
+/// Records when a part of a stream arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chunk {
-    /// Length of the stream after the arrival, in bytes.
+    /// Length of the stream including this part, in bytes.
     pub end: u64,
-    /// Time since the start of the run.
+    /// Time between the start of the run and the arrival of this part.
     pub at: Duration,
 }
 
@@ -321,11 +333,11 @@ pub struct Chunk {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Confinement {
-    /// Separate namespaces: it sees neither processes and network of the machine nor credentials of the user, and writes
-    /// only to its own folders.
+    /// Separate namespaces: the run sees neither processes and network of the machine nor credentials of the user, and
+    /// writes only to its own folders.
     Namespaces,
-    /// Landlock and a filter on sockets: it writes only to its own folders, creates only Unix sockets, and signals no
-    /// process outside.
+    /// Landlock and a filter on sockets: the run writes only to its own folders, creates only Unix sockets, and signals
+    /// no process outside.
     Landlock,
     /// Landlock and a filter on sockets, as far as this kernel supports them.
     PartlyLandlock,
@@ -333,36 +345,37 @@ pub enum Confinement {
     None,
 }
 
-/// A captured stream of a run.
+/// The captured bytes of stdout or stderr of a run, and when they arrived.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Captured {
-    /// The bytes. Not part of the serialized form.
+    /// The bytes of the stream. Not part of the serialized form.
     #[serde(skip)]
     pub bytes: Bytes,
-    /// Arrivals, at most [`Captured::MAX_CHUNKS`]. The last one is always up to date.
+    /// Arrivals of the bytes in order, at most [`Captured::MAX_CHUNKS`]. The last one always contains the current
+    /// length and time.
     pub chunks: Vec<Chunk>,
 }
 
 impl Captured {
-    /// Maximum number of arrivals; further ones are merged into the last.
+    /// Maximum number of recorded arrivals. Later arrivals replace the last one.
     pub const MAX_CHUNKS: usize = 1024;
 }
 
-/// Bytes of any length: short ones in memory, long ones in an unlinked temporary file, which may contain others as
-/// well. Cheap to clone.
+/// Bytes of any length, cheap to clone. Short ones are in memory. Long ones are in an unlinked temporary file, which
+/// may also contain other bytes.
 #[derive(Debug, Clone)]
 pub enum Bytes {
-    /// In memory.
+    /// Bytes in memory.
     Memory(Arc<[u8]>),
-    /// In an unlinked file.
+    /// Bytes in a part of an unlinked file.
     File {
         /// The file.
         file: Arc<File>,
-        /// Start offset in the file.
+        /// Offset in the file at which the bytes start.
         start: u64,
         /// Number of bytes.
         len: u64,
-        /// Digest: bytes with the same length and digest are equal.
+        /// Digest of the bytes. Bytes with the same length and the same digest are equal.
         digest: u128,
     },
 }
@@ -381,7 +394,8 @@ impl Bytes {
         self.len() == 0
     }
 
-    /// Returns an identity that only clones share.
+    /// Returns the address of the storage and the offset in it. With these, clones are recognized without a comparison
+    /// of their bytes.
     pub fn identity(&self) -> (usize, u64) {
         match self {
             Self::Memory(bytes) => (Arc::as_ptr(bytes).cast::<u8>() as usize, 0),
@@ -389,7 +403,7 @@ impl Bytes {
         }
     }
 
-    /// Reads into `buffer` from `offset` on; returns the number of bytes read (0 at the end).
+    /// Reads bytes into `buffer`, from `offset` on. Returns the number of bytes read, which is 0 at the end.
     pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Memory(bytes) => {
@@ -411,7 +425,7 @@ impl Bytes {
         BytesReader { bytes: self, offset: 0 }
     }
 
-    /// Returns the first bytes, at most `max`; empty if they cannot be read.
+    /// Returns the first bytes, at most `max`. The result is empty if the bytes cannot be read.
     pub fn first(&self, max: u64) -> Vec<u8> {
         let mut first = Vec::new();
         // An unreadable capture counts as empty; callers that need it report the error.

@@ -13,60 +13,64 @@ use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
-/// A message of the client.
+/// A message from the client to the helper.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Request {
-    /// The first message: the options, the environment of the client, and whether stdout is the counter of
-    /// [slots](crate::Slots).
+    /// The first message: the options, the environment of the client, and whether the stdout of the helper is the
+    /// counter of shared [slots](crate::Slots).
     Start(Options, Vec<(OsString, OsString)>, bool),
-    /// Makes these runs. The payload has the stdin of each run that has one, with this length.
+    /// Requests the runs of these jobs. The number is the length of the job's stdin, which is in the payload; `None`
+    /// without stdin.
     Run(Vec<(Job, Option<usize>)>),
-    /// Redacts these values from all following outcomes, instead of the previous values.
+    /// Sets the secrets that are removed from all following outcomes. They replace those of an earlier message.
     Redact(Vec<OsString>),
-    /// Stores a template until the helper ends. The payload has its files, with these lengths.
+    /// Stores a template until the helper ends. The payload contains the files of the template, which have these
+    /// lengths.
     Keep(Template, Vec<usize>),
     /// Starts this service and waits until it is ready.
     Serve(Box<Service>),
     /// Ends all services.
     EndServices,
-    /// Ends all runs, or the starting service: as at a deadline, or immediately if sent a second time.
+    /// Ends all runs, or the service that is being started. The first message ends them as at a deadline, the second
+    /// immediately.
     Stop,
 }
 
-/// A message of the helper.
+/// A message from the helper to the client.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Reply {
-    /// The helper is ready for runs. Has the numbers of the signals that were ignored when it was started.
+    /// The helper is ready for runs. Contains the numbers of the signals that were ignored when the helper was started.
     Ready(Vec<i32>),
-    /// The request failed.
+    /// The request failed with this error.
     Refused(Failure),
-    /// The template is in this folder.
+    /// The template is stored in this folder.
     Kept(OsString),
-    /// The service is ready.
+    /// The requested service is ready.
     Serving,
-    /// The run with this index in the request, or the service with this index, has ended: its outcome, and the
-    /// locations of the bytes of stdout and stderr.
+    /// The run or service with this index in the request has ended with this outcome. The bytes of its stdout and
+    /// stderr are at these two locations.
     Done(usize, Box<Outcome>, [StreamLocation; 2]),
-    /// All runs, or all services, have ended: the weakest confinement of the runs that were to be confined, and why the
-    /// system has no namespaces, if they were needed.
+    /// All requested runs, or all services, have ended. The first value is the weakest confinement of the runs that had
+    /// to be confined. The second is the reason why the system has no namespaces, if a run needed them.
     Finished(Option<Confinement>, Option<String>),
-    /// The last message: this folder could not be removed completely.
+    /// The last message: the helper could not remove this folder completely.
     Left(OsString),
 }
 
-/// The location of the bytes of a stream.
+/// Where a message contains the captured bytes of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum StreamLocation {
-    /// In the payload, with this length.
+    /// In the next bytes of the payload; the number is the length.
     Here(usize),
-    /// In the next file that is sent with the message, with this length and digest.
+    /// In the next file descriptor that was sent with the message. The values are the length and the digest of the
+    /// bytes.
     File(u64, u128),
 }
 
-/// Length of the two lengths, in bytes.
+/// Number of bytes at the start of a frame that contain the lengths of the message and the payload, 4 bytes each.
 pub(crate) const PREFIX_LEN: usize = 8;
 
-/// Encodes a frame, without its descriptors.
+/// Encodes a message and its payload as a frame. Descriptors are sent separately.
 pub(crate) fn frame(message: &impl Serialize, payload: &[&[u8]]) -> io::Result<Vec<u8>> {
     let mut frame = vec![0; PREFIX_LEN];
     serde_json::to_writer(&mut frame, message)?;
@@ -78,16 +82,16 @@ pub(crate) fn frame(message: &impl Serialize, payload: &[&[u8]]) -> io::Result<V
     Ok(frame)
 }
 
-/// Decodes the lengths of the message and of the payload.
+/// Decodes the start of a frame. Returns the length of the message and the length of the payload, in bytes.
 pub(crate) fn parse_prefix([a, b, c, d, e, f, g, h]: [u8; PREFIX_LEN]) -> (usize, usize) {
     let length = |bytes| u32::from_le_bytes(bytes) as usize;
     (length([a, b, c, d]), length([e, f, g, h]))
 }
 
-/// Maximum number of descriptors that are sent with one message.
+/// Maximum number of file descriptors that are sent with one message.
 pub(crate) const MAX_FDS: usize = 32;
 
-/// Receives a message, its payload and its descriptors.
+/// Receives one frame. Returns the message, the payload, and the file descriptors that were sent with them.
 pub(crate) fn receive<M: DeserializeOwned>(
     mut socket: &UnixStream,
 ) -> io::Result<(M, Vec<u8>, Vec<OwnedFd>)> {
@@ -106,7 +110,7 @@ pub(crate) fn receive<M: DeserializeOwned>(
     Ok((serde_json::from_slice(&message)?, payload, fds))
 }
 
-/// Receives bytes and the descriptors that were sent with them; returns the number of bytes.
+/// Receives into `bytes`, together with file descriptors. Returns the number of bytes received, and the descriptors.
 pub(crate) fn receive_with_fds(socket: &UnixStream, bytes: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);

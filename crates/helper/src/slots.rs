@@ -1,12 +1,12 @@
-//! Slots for runs that several helpers share.
+//! Slots, which limit the parallel runs of several helpers together.
 
 use rustix::event::{EventfdFlags, eventfd};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-/// Limits how many runs several helpers make in parallel. Each helper has one slot that it does not share; every
-/// further run takes a shared one. Clones share the same slots.
+/// Limits the total number of parallel runs of several helpers. Each helper has one slot of its own; every further
+/// parallel run takes a shared slot. Clones have the same slots in common.
 #[derive(Debug, Clone)]
 pub struct Slots(Arc<OwnedFd>);
 
@@ -20,7 +20,7 @@ impl Slots {
         Ok(Self(Arc::new(eventfd(count, flags)?)))
     }
 
-    /// Returns the descriptor of the counter: reading it takes a slot, and writing 1 frees it.
+    /// Returns the descriptor of the counter of free slots: reading it takes a slot, and writing 1 frees one.
     pub(crate) fn descriptor(&self) -> &OwnedFd {
         &self.0
     }

@@ -2,24 +2,24 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The purpose of a replaced program.
+/// What the programs that tripwires replace are used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TripwirePurpose {
-    /// Opens a page in a browser.
+    /// Opens a page in a browser, such as `xdg-open`.
     Browser,
-    /// Lets a user edit a file.
+    /// Lets a user edit a file, such as `vim`.
     Editor,
-    /// Shows text page by page.
+    /// Shows text page by page, such as `less`.
     Pager,
 }
 
-/// A call of a tripwire program.
+/// A call of a tripwire: the target called a browser, an editor or a pager.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TripwireCall {
-    /// Name of the program.
+    /// Name of the program that the target called, such as `xdg-open`.
     pub program: String,
-    /// Its arguments, with invalid UTF-8 replaced.
+    /// Arguments of the call, with invalid UTF-8 replaced.
     pub args: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ impl TripwirePurpose {
     /// All purposes.
     pub const ALL: [Self; 3] = [Self::Browser, Self::Editor, Self::Pager];
 
-    /// Returns the names of the programs for this purpose.
+    /// Returns the names of the programs with this purpose, such as `less` for a pager.
     pub fn programs(self) -> &'static [&'static str] {
         match self {
             Self::Browser => &BROWSERS,
@@ -55,7 +55,8 @@ impl TripwirePurpose {
 }
 
 impl TripwireCall {
-    /// Returns the purpose of the call; `None` if the program has other uses as well and was called for one.
+    /// Returns the purpose of the called program. `None` if the program has other uses as well and was called for one
+    /// of them, such as `gio list`.
     pub fn purpose(&self) -> Option<TripwirePurpose> {
         let stands_for = |purpose: &TripwirePurpose| purpose.programs().contains(&self.program.as_str());
         let purpose = TripwirePurpose::ALL.into_iter().find(stands_for)?;

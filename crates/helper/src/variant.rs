@@ -1,4 +1,4 @@
-//! The conditions of runs.
+//! Variants: the conditions under which a probe runs, such as a terminal or a slow reader of stdout.
 
 use crate::added_variables::{
     AGENTS_AND_CI, COLOUR, DEBUG, Environment, HOSTILE_ENVIRONMENTS, LOCALE, Variables,
@@ -22,7 +22,7 @@ pub enum Variant {
     ClosedPipe,
     /// Environment variables that change the output of tools: colour, debug, locale, CI and agents.
     HostileEnv,
-    /// The same run again.
+    /// The same run as under `plain`, a second time.
     Repeat,
     /// Stdin is an open pipe without data, on which a prompt waits.
     OpenStdin,
@@ -38,7 +38,7 @@ pub enum Variant {
     NoPager,
     /// Stdout is `/dev/full`: every write to it fails.
     Full,
-    /// No home folder, or a configuration file in it that no parser accepts.
+    /// No home folder; or a home folder that contains a configuration file that no parser accepts.
     Bare,
     /// The XDG variables name folders outside the home.
     Xdg,
@@ -55,7 +55,7 @@ const NO_PAGER: &[Environment] = &[("PAGER=", &[XTERM, &[("PAGER", "")]])];
 const BARE: &[Environment] = &[("no home", &[]), ("invalid configuration", &[])];
 
 impl Variant {
-    /// Returns the name that reports use.
+    /// Returns the name of the variant in reports, such as `slow-reader`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Plain => "plain",
@@ -77,8 +77,8 @@ impl Variant {
         }
     }
 
-    /// Returns the environments of this variant, by index ([`Job::environment`](crate::Job::environment)); empty if it adds no
-    /// variables.
+    /// Returns the environments of this variant, in each of which it adds other variables.
+    /// [`Job::environment`](crate::Job::environment) is an index into them. Empty if the variant adds no variables.
     pub const fn environments(self) -> &'static [Environment] {
         match self {
             Self::HostileEnv => HOSTILE_ENVIRONMENTS,
@@ -93,30 +93,30 @@ impl Variant {
         }
     }
 
-    /// Returns the variables that the environment with index `nth` adds.
+    /// Returns the names and values of the variables that the environment with index `nth` adds.
     pub fn added(self, nth: u8) -> impl Iterator<Item = (&'static str, &'static str)> {
         let (_, groups) = self.environments().get(usize::from(nth)).copied().unwrap_or_default();
         groups.iter().copied().flatten().copied()
     }
 
-    /// Whether stdin is an open pipe without data in this environment.
+    /// Whether stdin is an open pipe without data in the environment with index `nth`.
     pub const fn opens_stdin(self, nth: u8) -> bool {
         matches!(self, Self::OpenStdin) || matches!(self, Self::File) && nth == 1
     }
 
-    /// Whether most calls behave differently under this condition than for a program that reads their output. Only the
-    /// checks that need such a condition use its outcomes.
+    /// Whether most calls behave differently under this condition than when another program reads their output.
+    /// Outcomes under such a condition are used only by checks that need it.
     pub const fn is_special(self) -> bool {
         use Variant::{Bare, ColourPipe, Full, FullTerminal, NoColour, NoPager, TerminalIn, Xdg};
         matches!(self, TerminalIn | FullTerminal | ColourPipe | NoColour | NoPager | Full | Bare | Xdg)
     }
 
-    /// Whether stdout is a terminal.
+    /// Whether stdout is a terminal under this condition.
     pub const fn has_terminal_out(self) -> bool {
         matches!(self, Self::Tty | Self::FullTerminal | Self::NoColour | Self::NoPager)
     }
 
-    /// Whether this environment has no home.
+    /// Whether a run has no home folder in the environment with index `nth`.
     pub const fn lacks_home(self, nth: u8) -> bool {
         matches!(self, Self::Bare) && nth == 0
     }

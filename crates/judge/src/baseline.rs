@@ -1,30 +1,33 @@
-//! Faults that are stable from one check to the next, and the baseline that counts them.
+//! Identifies faults from one check of a target to the next, and counts the known ones in a baseline.
 
 use agentnative_core::model::{CheckId, Evidence, Layer, OutputFormat};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Identity of a fault, independent of line numbers and of the printed bytes.
+/// Identifies a fault from one check of the target to the next. Line numbers and printed bytes are not part of the
+/// identity, because they change often.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fault {
     /// Name of the target.
     pub target: String,
     /// Check that reports the fault.
     pub check: CheckId,
-    /// Probe that shows a fault of a run.
+    /// Name of the probe (a call of the target) whose run shows the fault; `None` if no run shows it.
     pub probe: Option<String>,
-    /// Format of the runs that show it.
+    /// Output format of the run that shows the fault; `None` if no run shows it.
     pub format: Option<OutputFormat>,
-    /// File that contains the fault, relative to the project.
+    /// File that contains the fault, relative to the project's folder; `None` if it is a fault of a run.
     pub file: Option<String>,
-    /// Kind of fault, as the check declares it.
+    /// Kind of fault, such as `not-json`. Each check declares its kinds.
     pub kind: String,
-    /// Line of code, with single spaces.
+    /// Line of code that contains the fault, with each sequence of white space replaced by one space. `None` unless the
+    /// fault is in source code.
     pub text: Option<String>,
 }
 
 impl Fault {
-    /// Returns the fault that this evidence of a check in `layer` shows.
+    /// Creates the identity of the fault that `evidence` shows. `layer` is the layer of `check`: only for source checks
+    /// does the identity contain the line of code.
     pub fn from_evidence(target: &str, check: CheckId, layer: Layer, evidence: &Evidence) -> Self {
         let line = |excerpt: &String| excerpt.split_whitespace().collect::<Vec<_>>().join(" ");
         Self {
@@ -41,12 +44,13 @@ impl Fault {
 }
 
 impl Fault {
-    /// True if each occurrence counts; runs that show the same fault count once.
+    /// True if the fault is in a file: then each occurrence counts. A fault of runs counts once, even if several runs
+    /// show it.
     pub const fn counts_each_occurrence(&self) -> bool {
         self.file.is_some()
     }
 
-    /// Returns all parts in one string, separated by NUL.
+    /// Returns a string that identifies the fault: all its fields, separated by NUL bytes.
     pub fn key(&self) -> String {
         let Self { target, check, probe, format, file, kind, text } = self;
         let rest = [probe.as_deref(), format.map(OutputFormat::name), file.as_deref(), text.as_deref()];
@@ -67,42 +71,44 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Faults with the number of their occurrences.
+/// Known faults, each with the number of its occurrences.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Baseline {
     faults: BTreeMap<Fault, usize>,
 }
 
 impl Baseline {
-    /// Adds an occurrence. The runs of a probe that show the same fault count once, equal lines of code several times.
+    /// Adds one occurrence of a fault. Each occurrence in a file increases the number. For a fault of runs, the number
+    /// stays 1.
     pub fn add(&mut self, fault: Fault) {
         let of_code = fault.counts_each_occurrence();
         let count = self.faults.entry(fault).or_default();
         *count = if of_code { *count + 1 } else { 1 };
     }
 
-    /// Returns the number of occurrences of a fault.
+    /// Returns the number of occurrences of a fault; 0 if the baseline does not contain the fault.
     pub fn count(&self, fault: &Fault) -> usize {
         self.faults.get(fault).copied().unwrap_or_default()
     }
 
-    /// Raises the number of occurrences to at least `count`.
+    /// Sets the number of occurrences of `fault` to `count`, unless the number is already larger.
     pub fn raise(&mut self, fault: Fault, count: usize) {
         let own = self.faults.entry(fault).or_default();
         *own = count.max(*own);
     }
 
-    /// Merges another baseline: each fault keeps the larger number.
+    /// Adds the faults of another baseline. A fault in both keeps the larger number of occurrences.
     pub fn merge(&mut self, other: Self) {
         other.faults.into_iter().for_each(|(fault, count)| self.raise(fault, count));
     }
 
-    /// Returns the faults with their numbers, sorted.
+    /// Returns each fault with the number of its occurrences, sorted by fault.
     pub fn iter(&self) -> impl Iterator<Item = (&Fault, usize)> {
         self.faults.iter().map(|(fault, count)| (fault, *count))
     }
 
-    /// Returns the number of different faults, which are the entries of the file.
+    /// Returns the number of different faults; the occurrences of one fault count once. Each fault is one entry of the
+    /// baseline file.
     pub fn len(&self) -> usize {
         self.faults.len()
     }

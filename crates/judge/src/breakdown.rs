@@ -15,8 +15,9 @@ struct Breakdown<'a> {
     how: String,
 }
 
-/// Returns the judgement of a check on a target whose calls all fail alike; otherwise the given judgement. `is_broken`
-/// returns whether a check finds a fault by itself.
+/// Replaces the judgement of a check if all calls of the target fail in the same way. Then one check reports this
+/// failure as its only finding, and the other checks are unverified and refer to it. Otherwise returns `judgement`
+/// unchanged. `is_broken` returns true if the given check reports a violation by itself.
 pub(super) fn judgement(
     context: &CheckContext,
     check: &Check,
@@ -62,7 +63,8 @@ fn reporter(context: &CheckContext, run: &RunView) -> CheckId {
     }
 }
 
-/// Returns the failure of all plain runs, including the help, unless the confinement may be its cause.
+/// Returns the failure that all plain runs (those without a special condition) share, including the run of `--help`.
+/// `None` if they differ, if fewer than two probes were run, or if the confinement may be the cause.
 fn breakdown<'a>(context: &'a CheckContext<'a>) -> Option<Breakdown<'a>> {
     let help =
         context.derived(DerivedKind::Help).find_map(|probe| context.plain(probe, OutputFormat::Text))?;
@@ -89,7 +91,8 @@ fn breakdown<'a>(context: &'a CheckContext<'a>) -> Option<Breakdown<'a>> {
     Some(Breakdown { run: help, how })
 }
 
-/// Returns the end of a failed run and the last line on stderr, normalized.
+/// Returns how a failed run ended, and its last line on stderr, in which words with digits are replaced by `#`. `None`
+/// if the run did not fail, timed out, or exited without a line on stderr.
 fn failure(run: &RunView) -> Option<(RunEnd, Option<String>)> {
     let end = run.observation.end.clone();
     let line = run.normalized_lines(Stream::Stderr)?.into_iter().rfind(|line| !line.is_empty());

@@ -1,4 +1,4 @@
-//! Runs under several conditions combined: what they show about each condition, and when runs under each condition
+//! Combined runs, which are made under several conditions at once: what they show, and when runs under each condition
 //! alone are needed.
 
 use super::context::{CheckContext, RunView};
@@ -9,7 +9,7 @@ use agentnative_core::probe::{Probe, repetitions};
 use agentnative_core::run::{Observation, RunKey, TripwirePurpose};
 use std::collections::BTreeSet;
 
-/// The checks that request repetitions if their verdict depends on what changes from run to run.
+/// Checks that may request repeated runs of a call, to find out what changes from run to run.
 pub(super) const REQUESTING_REPETITIONS: [CheckId; 9] = [
     CheckId::P1EnvFlag,
     CheckId::P1SecretPath,
@@ -23,7 +23,8 @@ pub(super) const REQUESTING_REPETITIONS: [CheckId; 9] = [
 ];
 
 impl<'a> CheckContext<'a> {
-    /// Returns the runs that are still missing to judge the conditions of `key`.
+    /// Returns the runs that are still needed to judge a call under the condition of `key`. If `key` is a combination
+    /// of conditions and its run differs from the plain run, these are the runs under each condition alone.
     pub fn missing(&'a self, key: &RunKey) -> Vec<RunKey> {
         match key.parts() {
             Some(parts) if !self.is_combination_like_plain(key) => match self.has_run(key) {
@@ -42,21 +43,22 @@ impl<'a> CheckContext<'a> {
         }
     }
 
-    /// True if the run was made under several conditions combined and behaves like the plain run.
+    /// True if the run of `key`, a combination of conditions, was made and behaves like the plain run of the same call.
     fn is_combination_like_plain(&'a self, key: &RunKey) -> bool {
         self.find_run(key).is_some_and(|run| run.is_like_plain())
     }
 
-    /// True if a combined run is superseded: it was repeated under each of its conditions alone, and one of these runs
-    /// differs from the plain run.
+    /// True if other runs replace the run of `key`, a combination of conditions: the call was also run under each
+    /// condition alone, and at least one of these runs differs from the plain run.
     pub(super) fn is_superseded_by_split(&'a self, key: &RunKey) -> bool {
         let Some(parts) = key.parts() else { return false };
         let runs: Option<Vec<RunView>> = parts.iter().map(|part| self.find_run(part)).collect();
         runs.is_some_and(|runs| runs.iter().any(|run| !run.is_like_plain()))
     }
 
-    /// Returns the repetitions of a call, for a verdict that depends on what changes from run to run; requests them if
-    /// there are none. Only for the `REQUESTING_REPETITIONS` checks: the requests of others are ignored.
+    /// Returns the repeated runs of `probe` in `format`, which show what changes from run to run. If there are none,
+    /// the error requests them. Only checks in `REQUESTING_REPETITIONS` may call this, because requests of other checks
+    /// are ignored.
     pub fn repeated(&'a self, probe: &'a Probe, format: OutputFormat) -> Result<Vec<RunView<'a>>, Reason> {
         let again = self.runs_under(probe, Variant::Repeat).filter(|run| run.format() == format);
         let again: Vec<RunView> = again.collect();
@@ -73,8 +75,8 @@ impl<'a> CheckContext<'a> {
         }
     }
 
-    /// Returns the run of `key`, or requests the runs of all `keys`. Only for the `REQUESTING_REPETITIONS` checks, as
-    /// [`repeated`](Self::repeated).
+    /// Returns the run of `key`. If it was not made, the error requests the runs of all `keys`. Only checks in
+    /// `REQUESTING_REPETITIONS` may call this, as for [`repeated`](Self::repeated).
     pub fn run_or_request(&'a self, key: &RunKey, keys: &[RunKey]) -> Result<RunView<'a>, Reason> {
         self.run_by_key(key).ok_or_else(|| {
             let message = format!("{} was not run under {}", self.name_of(key), key.variant.name());
@@ -82,7 +84,8 @@ impl<'a> CheckContext<'a> {
         })
     }
 
-    /// Returns a reason that requests further runs, unless only plain runs are made.
+    /// Returns a reason that requests the runs in `wants`. In a fast check, which makes only plain runs, the reason
+    /// requests none.
     fn request(&self, message: String, wants: Vec<RunKey>) -> Reason {
         if self.fast {
             SKIPPED_BY_FAST.into()
@@ -93,7 +96,8 @@ impl<'a> CheckContext<'a> {
 }
 
 impl RunView<'_> {
-    /// True if the outcome and the data equal those of the plain run of the call, as far as checks compare them.
+    /// True if this run ended like the plain run of the same call and printed equal data, as far as checks compare
+    /// them. Also true if the plain run did not end.
     fn is_like_plain(&self) -> bool {
         let key = &self.observation.key;
         if let Some(known) = self.context.like_plain.borrow().get(key) {

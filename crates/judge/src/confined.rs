@@ -7,11 +7,13 @@ use agentnative_core::model::{Confinement, Evidence, Stream};
 use agentnative_core::probe::Probe;
 use agentnative_core::run::{RunEnd, RunKey};
 
-/// Messages for a read-only file: words of the kernel, and the names of the error in several languages.
+/// Parts of messages about a read-only file, as the kernel and several programming languages print them. A first letter
+/// that may be a capital is omitted.
 const READ_ONLY: &[&str] = &["ead-only file system", "EROFS", "os error 30)", "Errno 30]"];
-/// Messages for renaming a folder of the project, which a copy-on-write view does not support.
+/// Parts of messages about renaming a folder of the project, which a copy-on-write view of the project does not
+/// support.
 const CROSS_DEVICE: &[&str] = &["ross-device link", "EXDEV", "os error 18)", "Errno 18]"];
-/// Messages for a file that Landlock protects, or a socket that the filter rejects.
+/// Parts of messages about a file that Landlock protects, or a socket that the filter of system calls rejects.
 const DENIED: &[&str] = &[
     "ermission denied",
     "EACCES",
@@ -21,7 +23,7 @@ const DENIED: &[&str] = &[
     "EPERM",
     "os error 1)",
 ];
-/// Messages for a missing network.
+/// Parts of messages about a missing network.
 const NO_NETWORK: &[&str] = &[
     "etwork is unreachable",
     "ENETUNREACH",
@@ -34,7 +36,8 @@ const NO_NETWORK: &[&str] = &[
     "Name or service not known",
     "nodename nor servname",
 ];
-/// More words of a line about a missing network.
+/// Further words in lines about a missing network. They prove nothing unless the run is known to have missed the
+/// network.
 const OFFLINE: &[&str] = &[
     "offline",
     "o internet",
@@ -44,24 +47,24 @@ const OFFLINE: &[&str] = &[
     "ould not connect",
     "annot connect",
 ];
-/// Messages for a closed stdout, which no confinement causes.
+/// Parts of messages about a closed stdout, of which the confinement is never the cause.
 const BROKEN_PIPE: &[&str] = &["BrokenPipe", "roken pipe", "EPIPE"];
-/// Messages for a missing file.
+/// Parts of messages about a missing file.
 const NO_FILE: &[&str] = &["o such file", "ENOENT", "os error 2)", "Errno 2]"];
-/// Prefixes of files in home folders, which confined runs do not see.
+/// Prefixes of paths in home folders, which are hidden from confined runs.
 const HOME_PREFIXES: &[&str] = &["/home/", "/root/"];
-/// Words of a message about a local service that is unreachable over its socket.
+/// Words in messages about a local service, such as D-Bus, whose socket a confined run cannot reach.
 const NO_SERVICE: &[&str] = &["/run/", ".sock", "D-Bus", "dbus"];
 
 /// A restriction of confined runs that can make a call fail.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Obstacle {
-    /// The start folder is read-only and could not be copied.
+    /// The folder in which the run starts is read-only and could not be copied.
     Uncopied,
     Network,
     ReadOnly,
     CrossDevice,
-    /// A hidden file of the user's home.
+    /// A file in the user's home is hidden from the run.
     Home,
     Service,
 }
@@ -70,7 +73,7 @@ impl Obstacle {
     const ALL: [Self; 6] =
         [Self::Uncopied, Self::Network, Self::ReadOnly, Self::CrossDevice, Self::Home, Self::Service];
 
-    /// Whether a run encountered the obstacle, by its observation or by its output.
+    /// True if the run encountered the obstacle, according to its recorded outcome or its output.
     fn is_met_by(self, run: &RunView<'_>) -> bool {
         let Some(confinement) = run.observation.confinement.filter(|level| *level != Confinement::None)
         else {
@@ -96,7 +99,8 @@ impl Obstacle {
         }
     }
 
-    /// Returns a description of the obstacle, and what to declare.
+    /// Returns two texts: what the run did, such as "seems to need the network"; and what to declare, such as
+    /// `network = true`.
     const fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Uncopied => (
@@ -122,9 +126,9 @@ impl Obstacle {
         }
     }
 
-    /// True if other runs show that the obstacle is not the cause of the outcome: a run of the same call, or of one
-    /// derived from it, met the obstacle and ended as expected; or the same call ended in the same way without meeting
-    /// it.
+    /// True if another run shows that the obstacle is not the cause of how `run` ended. Either a run of the same call,
+    /// or of a call derived from the same probe, met the obstacle and still ended as expected. Or the same call ended
+    /// in the same way without meeting the obstacle.
     fn is_ruled_out(self, run: &RunView<'_>) -> bool {
         let name = |probe: &Probe| probe.source().map_or_else(|| probe.name.clone(), str::to_owned);
         let declared_name = name(run.probe);
@@ -140,7 +144,8 @@ impl Obstacle {
     }
 }
 
-/// Attributes findings to the confinement: each becomes a reason why the check is undecided.
+/// Removes the findings from a judgement that the confinement may have caused. Each becomes a reason why the check is
+/// undecided.
 pub(super) fn attribute_to_confinement(context: &CheckContext, judgement: Judgement) -> Judgement {
     let Judgement::Violated(findings, mut reasons) = judgement else { return judgement };
     let mut left = Vec::new();
@@ -157,7 +162,8 @@ pub(super) fn attribute_to_confinement(context: &CheckContext, judgement: Judgem
     if left.is_empty() { Judgement::Unverified(reasons) } else { Judgement::Violated(left, reasons) }
 }
 
-/// Returns the obstacles that may be the cause of a finding, with its run.
+/// Returns the run that a finding is about, and the obstacles that may be the cause of the finding. `None` if there are
+/// no such obstacles.
 fn obstacles_for<'a>(
     context: &'a CheckContext<'a>,
     finding: &Finding,
@@ -174,7 +180,7 @@ fn obstacles_for<'a>(
     (!obstacles.is_empty()).then_some((run, obstacles))
 }
 
-/// Returns all obstacles that may be the cause of how a run ended.
+/// Returns the obstacles that may explain why a run ended differently than expected; empty if it ended as expected.
 pub(super) fn obstacles(run: &RunView<'_>) -> Vec<Obstacle> {
     if !may_be_caused_by_confinement(run) {
         return Vec::new();
@@ -183,8 +189,8 @@ pub(super) fn obstacles(run: &RunView<'_>) -> Vec<Obstacle> {
     Obstacle::ALL.into_iter().filter(may_be).collect()
 }
 
-/// True if a run ended differently than expected and a restriction may be the cause: not a crash, a closed pipe or a
-/// wait for input.
+/// True if a run ended differently than expected, and a restriction may be the cause. Crashes, closed pipes and waits
+/// for input have other causes.
 fn may_be_caused_by_confinement(run: &RunView<'_>) -> bool {
     let names_pipe = || {
         let lines = run.lines(Stream::Stderr).unwrap_or_default();
@@ -204,7 +210,7 @@ fn may_be_caused_by_confinement(run: &RunView<'_>) -> bool {
     }
 }
 
-/// True if a finding is a line on stderr about the network that the run missed.
+/// True if `evidence` is a line on stderr about a missing network, and the run is known to have missed the network.
 fn is_about_being_offline(run: &RunView<'_>, evidence: &Evidence) -> bool {
     let mentions_network = |line: &String| NO_NETWORK.iter().chain(OFFLINE).any(|word| line.contains(word));
     run.observation.missed_network

@@ -13,15 +13,15 @@ use agentnative_diff::lock::Lock;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// All evidence that a verdict may rest on.
+/// Everything that a check may use for its verdict: the profile of the target, its runs, its files and its code.
 pub struct CheckContext<'a> {
     /// Profile of the target.
     pub profile: &'a TargetProfile,
-    /// Contracts that probes name.
+    /// Contracts by name. Probes refer to them.
     pub contracts: &'a BTreeMap<String, Contract>,
-    /// All probes that were run.
+    /// All calls of the target that were run: declared probes and derived calls.
     pub probes: &'a [Probe],
-    /// Last accepted interface and shapes of the probes.
+    /// The lock: the last accepted interface of the target and shapes of its outputs. `None` without a lock file.
     pub lock: Option<&'a Lock>,
     /// Files of the project, or why there are none.
     pub project: Result<&'a ProjectDocuments, CodeUnavailable>,
@@ -33,55 +33,58 @@ pub struct CheckContext<'a> {
     pub code: Result<Code<'a>, CodeUnavailable>,
     /// Error message of bash for the completion script, if bash rejects it.
     pub completion_error: Option<&'a str>,
-    /// Selected checks. If two checks detect the same fault, one of them reports it if it is selected.
+    /// IDs of the selected checks. If two checks detect the same fault, this decides which of them reports it.
     pub selected: BTreeSet<CheckId>,
-    /// True if the runs were interrupted.
+    /// True if the runs were interrupted, so that some are missing.
     pub interrupted: bool,
-    /// True if only plain runs were made.
+    /// True if only plain runs were made, without any special condition (`--fast`).
     pub fast: bool,
-    /// True if no runs were to be made.
+    /// True if the target was deliberately not run, because no behavioral checks are selected.
     pub no_runs: bool,
     /// Name of the configuration file, if there is one.
     pub config: Option<&'a str>,
     runs: BTreeMap<&'a RunKey, &'a Observation>,
-    /// Memo of what was read of the streams.
+    /// Cache of the scans of the streams, so that each stream is read once.
     pub scans: Scans,
-    /// Memo of which runs behave like their plain run.
+    /// For each run that was compared: true if it behaves like the plain run of its call.
     pub(super) like_plain: RefCell<BTreeMap<RunKey, bool>>,
 }
 
-/// Message for a target without a project.
+/// Message of checks that need the code or files of a target's project, if there is no project.
 pub const NO_PROJECT: &str = "the target has no known project: a program was named, or its command comes from \
                               PATH or from outside the folder of the configuration; name the project's folder to check \
                               its code";
 
-/// Why the code, or the files around it, are unavailable.
+/// Why the code of the target, or the files around it, are unavailable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeUnavailable {
-    /// A program was named, or the configured command belongs to no project here.
+    /// The target has no project: a program was named, or the configured command is not in the folder of the
+    /// configuration.
     NoProject,
-    /// The recording was made without the checks of this layer.
+    /// The recording contains no code or files, because it was made without the checks that need them.
     NotRecorded,
-    /// This build cannot read code.
+    /// This program was built without the feature that reads code.
     NoReader,
 }
 
-/// Why a run was not made after another run hung.
+/// Why a run was skipped: another run hung, so this run would probably hang as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HangCause<'a> {
-    /// This check reports the hang, which this run shows.
+    /// Contains the check that reports the hang, and the run that hung.
     Reported(CheckId, &'a RunKey),
-    /// The call hung only under this condition, one of several similar ones.
+    /// The call hung only under this special condition. The number distinguishes conditions of the same variant, from
+    /// 0.
     Under(Variant, u8),
 }
 
-/// Whether a target supports a format.
+/// Whether the target supports an output format, such as `json`.
 pub enum FormatSupport<'a> {
-    /// A probe ended as expected in the format.
+    /// Supported: a probe ended as expected in the format and printed data.
     Yes,
-    /// No probe that ends as expected without the format does so with it; this is one of the rejected runs.
+    /// Not supported: a call that prints data without the format is rejected with it, and no call prints data with it.
+    /// Contains one of the rejected runs.
     No(RunView<'a>),
-    /// No probe shows it.
+    /// Unknown: no run shows whether the format is supported.
     Unknown,
 }
 
@@ -93,7 +96,7 @@ pub struct RunView<'a> {
 }
 
 impl<'a> CheckContext<'a> {
-    /// Creates a context from these observations alone, without a lock, files or code.
+    /// Creates a context with these observations (recorded runs), and without a lock, files or code.
     pub fn new(
         profile: &'a TargetProfile,
         contracts: &'a BTreeMap<String, Contract>,
@@ -121,7 +124,8 @@ impl<'a> CheckContext<'a> {
         }
     }
 
-    /// Returns the run of `probe` in `format` under `variant`, if it was made.
+    /// Returns run number `nth` (from 0) of `probe` in `format` under the condition `variant`. `None` if it was not
+    /// made, or if separate runs replace this combined run.
     pub fn run(
         &'a self,
         probe: &'a Probe,
@@ -134,17 +138,19 @@ impl<'a> CheckContext<'a> {
         Some(RunView { context: self, probe, observation })
     }
 
-    /// Returns the run of `probe` in `format` under `variant`, alone or combined with other conditions.
+    /// Returns the first run of `probe` in `format` under the condition `variant`, which may be combined with other
+    /// conditions.
     pub fn under(&'a self, probe: &'a Probe, format: OutputFormat, variant: Variant) -> Option<RunView<'a>> {
         self.runs_under(probe, variant).find(|run| run.format() == format)
     }
 
-    /// Returns the run with this key, if it was made and is not superseded by runs under each condition alone.
+    /// Returns the run with this key. `None` if it was not made, or if it was made under combined conditions and runs
+    /// under each condition alone replace it.
     pub fn run_by_key(&'a self, key: &RunKey) -> Option<RunView<'a>> {
         self.find_run(key).filter(|_| !self.is_superseded_by_split(key))
     }
 
-    /// Returns the run with this key, even if it is superseded.
+    /// Returns the run with this key, even if other runs replace it. `None` if it was not made.
     pub(super) fn find_run(&'a self, key: &RunKey) -> Option<RunView<'a>> {
         let probe = self.probe(&key.probe)?;
         let observation = self.runs.get(key).copied()?;
@@ -156,37 +162,39 @@ impl<'a> CheckContext<'a> {
         self.probes.iter().find(|probe| probe.id == *id)
     }
 
-    /// Returns the name of a run's probe.
+    /// Returns the name of the probe that was run; empty if the probe is unknown.
     pub fn name_of(&self, run: &RunKey) -> &'a str {
         self.probe(&run.probe).map_or("", |probe| &probe.name)
     }
 
-    /// True if a run would show nothing: under a special condition, in a format that the target does not support.
+    /// True if a run of a declared probe would show nothing, because it is not the plain run and uses a JSON format
+    /// that the target does not support.
     pub fn is_pointless(&'a self, run: &RunKey) -> bool {
         let of_declared = self.probe(&run.probe).is_some_and(Probe::is_declared);
         let selects_format = of_declared && run.format.is_json() && run.variant != Variant::Plain;
         selects_format && matches!(self.format_support(run.format), FormatSupport::No(_))
     }
 
-    /// Returns the name of the contract for the whole target, if it replaces a check.
+    /// Returns the name of the target's contract if this contract replaces `check`, which is then not applicable.
     pub fn replaced_by_contract(&self, check: CheckId) -> Option<&'a str> {
         let name = self.profile.contract.as_ref()?;
         let format = self.contracts.get(name)?.framing().format();
         check.check().replaced_by_contract.contains(&format).then_some(name)
     }
 
-    /// Whether a run was made.
+    /// True if the run with this key was made.
     pub fn has_run(&self, key: &RunKey) -> bool {
         self.runs.contains_key(key)
     }
 
-    /// Returns the declared probes that were not run with a format.
+    /// Returns the declared probes that are run without a format flag, such as `--output json`, because the probe may
+    /// interpret the flag as something else.
     pub fn probes_without_format(&'a self) -> impl Iterator<Item = &'a Probe> {
         self.declared().filter(|probe| probe.omits_format_flag())
     }
 
-    /// Returns why a run is not made after a run of the same call timed out: the check that reports it, or the special
-    /// condition of that run. A call that hangs in json would hang in jsonl as well, and so would the calls derived
+    /// Returns why `run` is skipped after a run of the same call, or of the probe from which it is derived, timed out.
+    /// `None` if it is not skipped. A call that hangs in json would also hang in jsonl, and so would the calls derived
     /// from it.
     pub fn skipped_after_hang(&self, run: &RunKey) -> Option<HangCause<'a>> {
         let source = run.probe.from().map(ProbeId::declared);
@@ -218,7 +226,8 @@ impl<'a> CheckContext<'a> {
         Some(HangCause::Reported(check, &first.key))
     }
 
-    /// Returns the check that reports runs that wait for input.
+    /// Returns the check that reports runs that wait for input: `p1-no-prompt` if it is selected, otherwise
+    /// `p2-completes`.
     pub fn check_reporting_wait(&self) -> CheckId {
         match self.selected.contains(&CheckId::P1NoPrompt) {
             true => CheckId::P1NoPrompt,
@@ -226,23 +235,24 @@ impl<'a> CheckContext<'a> {
         }
     }
 
-    /// Returns the plain run of `probe` in `format`.
+    /// Returns the plain run of `probe` in `format`, which is the run without any special condition.
     pub fn plain(&'a self, probe: &'a Probe, format: OutputFormat) -> Option<RunView<'a>> {
         self.run(probe, format, Variant::Plain, 0)
     }
 
-    /// Returns all runs under common conditions, probe by probe.
+    /// Returns the runs of all probes, probe by probe, without those under special conditions, which only few checks
+    /// use.
     pub fn runs(&'a self) -> impl Iterator<Item = RunView<'a>> {
         self.probes.iter().flat_map(|probe| self.runs_of(probe))
     }
 
-    /// Returns all runs of `probe` under common conditions.
+    /// Returns the runs of `probe`, without those under special conditions, which only few checks use.
     pub fn runs_of(&'a self, probe: &'a Probe) -> impl Iterator<Item = RunView<'a>> {
         self.all_runs_of(probe).filter(|run| !run.variant().is_special())
     }
 
-    /// Returns all runs of declared probes under this condition, including those without a format, except in formats
-    /// that the target does not support.
+    /// Returns the runs of declared probes under the condition `variant`. This includes runs without a format flag, and
+    /// excludes runs in formats that the target does not support.
     pub fn declared_under(&'a self, variant: Variant) -> impl Iterator<Item = RunView<'a>> {
         let runs = move |probe| self.runs_under(probe, variant);
         let is_supported = |run: &RunView| !matches!(self.format_support(run.format()), FormatSupport::No(_));
@@ -250,7 +260,7 @@ impl<'a> CheckContext<'a> {
         in_formats.chain(self.derived(DerivedKind::NoFormat).flat_map(runs))
     }
 
-    /// Returns all runs of `probe` under this condition, in all formats.
+    /// Returns the runs of `probe` under the condition `variant`, in all formats.
     pub fn runs_under(&'a self, probe: &'a Probe, variant: Variant) -> impl Iterator<Item = RunView<'a>> {
         self.all_runs_of(probe).filter(move |run| run.variant() == variant)
     }
@@ -261,12 +271,13 @@ impl<'a> CheckContext<'a> {
         own.map(move |(_, observation)| RunView { context: self, probe, observation })
     }
 
-    /// Returns all runs in a JSON format of declared probes with data.
+    /// Returns the runs in JSON formats of all declared probes that print data.
     pub fn data_runs(&'a self) -> impl Iterator<Item = RunView<'a>> {
         self.data_probes().flat_map(|probe| self.runs_of(probe)).filter(|run| run.format().is_json())
     }
 
-    /// Returns the runs of a call in a format whose stdout has to equal that of the plain run.
+    /// Returns the runs of `probe` in `format` that have to print the same stdout as the plain run, including the plain
+    /// run.
     pub fn runs_with_same_stdout(
         &'a self,
         probe: &'a Probe,
@@ -275,30 +286,33 @@ impl<'a> CheckContext<'a> {
         self.runs_of(probe).filter(move |run| run.format() == format && run.expects_plain_stdout())
     }
 
-    /// Returns those of [`runs_with_same_stdout`](Self::runs_with_same_stdout) that are data.
+    /// Returns the runs of [`runs_with_same_stdout`](Self::runs_with_same_stdout) that ended as expected and printed
+    /// valid data.
     pub fn same_data(&'a self, probe: &'a Probe, format: OutputFormat) -> Vec<RunView<'a>> {
         self.runs_with_same_stdout(probe, format)
             .filter(|run| run.unusable().is_none() && run.scan().structural().is_none())
             .collect()
     }
 
-    /// Returns the declared probes that are run under all conditions.
+    /// Returns the declared probes, without those that only run in scenarios because they change something or wait for
+    /// a server.
     pub fn declared(&'a self) -> impl Iterator<Item = &'a Probe> {
         self.probes.iter().filter(|probe| probe.is_declared() && !probe.runs_only_in_scenarios())
     }
 
-    /// Returns the declared probes that change something, with their declared effect.
+    /// Returns the declared probes that change something, each with its declared effect.
     pub fn changing(&'a self) -> impl Iterator<Item = (&'a Probe, &'a Effect)> {
         let declared = self.probes.iter().filter(|probe| probe.is_declared());
         declared.filter_map(|probe| Some((probe, probe.effect.as_ref()?)))
     }
 
-    /// Returns the declared probes whose stdout is data.
+    /// Returns the declared probes that print data to stdout, instead of an error.
     pub fn data_probes(&'a self) -> impl Iterator<Item = &'a Probe> {
         self.declared().filter(|probe| probe.prints_data())
     }
 
-    /// Returns the probes that are expected to fail: declared ones, and those with an unknown flag or command.
+    /// Returns the probes that should fail: declared ones that print no data, and derived calls with an unknown flag or
+    /// command.
     pub fn failures(&'a self) -> impl Iterator<Item = &'a Probe> {
         self.probes.iter().filter(|probe| {
             let unknown =
@@ -307,30 +321,31 @@ impl<'a> CheckContext<'a> {
         })
     }
 
-    /// Returns the probes of a derived kind.
+    /// Returns the derived calls of `kind`, such as all calls of `--help`.
     pub fn derived(&'a self, kind: DerivedKind) -> impl Iterator<Item = &'a Probe> {
         self.probes.iter().filter(move |probe| probe.is_kind(kind))
     }
 
-    /// Returns the probes of `kind` that are derived from `probe`.
+    /// Returns the calls of `kind`, such as calls with an unknown flag, that are derived from `probe`.
     pub fn derived_from(&'a self, kind: DerivedKind, probe: &Probe) -> impl Iterator<Item = &'a Probe> {
         let name = probe.name.clone();
         self.derived(kind).filter(move |derived| derived.source() == Some(&name))
     }
 
-    /// Returns the probe of `kind` that is derived from `probe` as this case.
+    /// Returns the call of `kind` that is derived from `probe` for `case`, which distinguishes several calls of the
+    /// same kind.
     pub fn case(&'a self, kind: DerivedKind, probe: &Probe, case: &Case) -> Option<&'a Probe> {
         let id = ProbeId::Derived { kind, source: Some(probe.name.clone()), case: case.clone() };
         self.probe(&id)
     }
 
-    /// Returns the declared probe that a derived one comes from.
+    /// Returns the declared probe from which the call `derived` is derived; `None` if there is none.
     pub fn source_of(&self, derived: &Probe) -> Option<&'a Probe> {
         let name = derived.source()?;
         self.probes.iter().find(|probe| probe.name == name)
     }
 
-    /// Returns whether the target supports `format`, as the declared probes with data show.
+    /// Returns whether the target supports `format`, according to the runs of declared probes that print data.
     pub fn format_support(&'a self, format: OutputFormat) -> FormatSupport<'a> {
         let mut rejected = None;
         for probe in self.data_probes() {
@@ -349,14 +364,14 @@ impl<'a> CheckContext<'a> {
         rejected.map_or(FormatSupport::Unknown, FormatSupport::No)
     }
 
-    /// True if the target rejects a format, for all probes or for this one.
+    /// True if the target rejects `format` in all calls, or in the call of `probe`.
     pub fn rejects(&'a self, probe: &'a Probe, format: OutputFormat) -> bool {
         matches!(self.format_support(format), FormatSupport::No(_))
             || self.rejected_run(probe, format).is_some()
     }
 
-    /// Returns the run of a probe in a format that is rejected there, although the same call prints data without a
-    /// format.
+    /// Returns the run of `probe` in `format` if the target rejected the format in this call. `None` if the format was
+    /// accepted, or if the same call prints no data without the format.
     pub fn rejected_run(&'a self, probe: &'a Probe, format: OutputFormat) -> Option<RunView<'a>> {
         let with_format = self.plain(probe, format)?;
         // Text replaces the call without a format if that was not run.
@@ -369,8 +384,9 @@ impl<'a> CheckContext<'a> {
             .then_some(with_format)
     }
 
-    /// Returns the judgement of a check of these formats alone, if none of them can be selected: it is not applicable
-    /// to a target that declares to have none of them.
+    /// Returns the judgement of a check that is only about `formats`, if neither the configuration nor a probe selects
+    /// one of them. The check is not applicable if the configuration declares that the target has none of them,
+    /// otherwise unverified. `None` if at least one can be selected or `formats` is empty.
     pub fn judge_without_formats(&self, formats: &[OutputFormat]) -> Option<Judgement> {
         let probes = || self.probes.iter().filter(|probe| probe.is_declared());
         let is_selectable = |format: &OutputFormat| {
@@ -401,12 +417,13 @@ impl<'a> CheckContext<'a> {
         })
     }
 
-    /// Returns the contract for a run's stdout.
+    /// Returns the contract that the stdout of a run has to meet, if its probe declares one.
     pub fn contract_of(&self, run: &RunView<'_>) -> Option<&'a Contract> {
         self.contract_for(run.probe, run.format())
     }
 
-    /// Returns the contract for a probe's stdout in a format.
+    /// Returns the contract that the stdout of `probe` in `format` has to meet, if the probe declares one. Text has
+    /// none.
     pub fn contract_for(&self, probe: &Probe, format: OutputFormat) -> Option<&'a Contract> {
         let contract = &probe.call.contract;
         let name = match format {

@@ -1,22 +1,24 @@
-//! The faults that the checks found, and their coverage: what they decided.
+//! The faults that the checks found, and what the checks could and could not decide.
 
 use crate::baseline::{Baseline, Fault};
 use agentnative_core::model::{BlockedBy, CheckId, OutputFormat};
 use std::collections::BTreeMap;
 
-/// The faults that the checks found, and the coverage of the checks.
+/// The faults that the checks of a target found, and what the checks could and could not decide. A known fault counts
+/// as fixed only if a check decided it.
 #[derive(Debug, Clone, Default)]
 pub struct CheckCoverage {
     target: String,
     /// Faults that no waiver accepts.
     pub faults: Baseline,
-    /// Checks that were made, each with its gaps.
+    /// Checks that were made, each with what it could not decide.
     checks: BTreeMap<CheckId, Vec<Gap>>,
-    /// Probes that were run, each with the declared probe that it is derived from.
+    /// Names of the probes that were run, each with the name of the declared probe from which it is derived. `None` for
+    /// a declared probe.
     probes: BTreeMap<String, Option<String>>,
 }
 
-/// What a check could not decide: the runs of a probe, or in a format; everything if neither is given.
+/// Runs that a check could not decide: those of `probe` in `format`. `None` stands for any probe, or any format.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gap {
     probe: Option<String>,
@@ -30,7 +32,8 @@ impl From<&BlockedBy> for Gap {
 }
 
 impl CheckCoverage {
-    /// Creates an empty record for a target with these probes, each with the declared probe that it is derived from.
+    /// Creates a coverage without checks and faults. `probes` contains the name of each probe that was run, with the
+    /// name of the declared probe from which it is derived; `None` for a declared probe.
     pub fn new<'p>(target: &str, probes: impl Iterator<Item = (&'p str, Option<&'p str>)>) -> Self {
         let probes = probes.map(|(name, source)| (name.to_owned(), source.map(str::to_owned)));
         Self { target: target.to_owned(), probes: probes.collect(), ..Self::default() }
@@ -41,12 +44,12 @@ impl CheckCoverage {
         &self.target
     }
 
-    /// Adds a check that was made, with its gaps.
+    /// Adds a check that was made, with the runs that it could not decide.
     pub(super) fn add_check(&mut self, check: CheckId, gaps: Vec<Gap>) {
         self.checks.insert(check, gaps);
     }
 
-    /// Returns whether a fault that was not found is gone.
+    /// Returns whether a known fault is fixed, if the checks did not find it again.
     pub fn resolution_of(&self, fault: &Fault) -> Resolution {
         let Some(gaps) = self.checks.get(&fault.check).filter(|_| fault.target == self.target) else {
             return Resolution::Undecided;
@@ -65,13 +68,13 @@ impl CheckCoverage {
     }
 }
 
-/// Whether a fault that was not found is gone.
+/// Whether a known fault is fixed that the checks did not find again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resolution {
-    /// The check decided it.
+    /// Fixed: the check decided the runs or files in which the fault was, and did not find it.
     Decided,
-    /// The check was not made, or could not decide it.
+    /// Unknown: the check was not made, or could not decide whether the fault still exists.
     Undecided,
-    /// The check was made, but the probe was not run.
+    /// Unknown: the check was made, but the probe of the fault was not run.
     NotRun,
 }

@@ -1,4 +1,4 @@
-//! Evidence that points into the streams of a run, and failed assertions with it.
+//! Creates evidence that points to a place in the streams of a run, and failed assertions with such evidence.
 
 use super::context::RunView;
 use super::lines::{WINDOW, excerpt, reason_line};
@@ -21,7 +21,8 @@ impl RunView<'_> {
         }
     }
 
-    /// Returns evidence with a position in a stream; an empty stream has no position.
+    /// Returns evidence that points to the position `at` in a stream, with an excerpt. If the stream is empty, the
+    /// evidence names only the stream.
     pub fn evidence_at(&self, stream: Stream, at: Position, detail: impl Into<String>) -> Evidence {
         if self.bytes(stream).is_empty() {
             return Evidence { stream: Some(stream), ..self.evidence(detail) };
@@ -38,7 +39,8 @@ impl RunView<'_> {
         }
     }
 
-    /// Returns the offset of a line, counted from 0; the end of the stream if it has fewer lines.
+    /// Returns the byte offset at which line number `line` (from 0) begins; the length of the stream if it has fewer
+    /// lines.
     pub fn line_start(&self, stream: Stream, line: u64) -> u64 {
         let mut reader = BufReader::new(self.bytes(stream).reader());
         // An unreadable capture counts as empty; checks that need it report the error.
@@ -46,15 +48,15 @@ impl RunView<'_> {
         lengths.sum::<usize>() as u64
     }
 
-    /// Returns the position of the value at a JSON pointer in the document on stdout.
+    /// Returns the position on stdout of the value to which a JSON pointer refers; `None` if there is no such value.
     pub fn locate(&self, pointer: &str) -> Option<Position> {
         let bytes = self.bytes(Stream::Stdout);
         let span = strict_json::find_span(bytes.reader(), pointer).ok()??;
         strict_json::locate(bytes.reader(), span.start).ok()
     }
 
-    /// Returns a failed assertion about the run as a whole. As in the other functions, `kind` is one that the check
-    /// declares.
+    /// Returns a failed assertion about the run as a whole, without a position. `kind` is one of the kinds of problems
+    /// that the check declares, such as `not-json`. If a limit ended the run, the assertion is inconclusive instead.
     pub fn failed(&self, kind: &str, detail: impl Into<String>) -> Assertion {
         self.undisturbed()?;
         Err(Finding::new(kind, self.evidence(detail)).into())
@@ -71,7 +73,7 @@ impl RunView<'_> {
         Err(Finding::new(kind, self.evidence_at(stream, at, detail)).into())
     }
 
-    /// Returns a failed assertion at the first byte of a stream that is not white space.
+    /// Returns a failed assertion at the start of a stream, after leading white space.
     pub fn failed_at_start(&self, kind: &str, stream: Stream, detail: impl Into<String>) -> Assertion {
         let mut window = [0; WINDOW as usize];
         let n = self.bytes(stream).read_at(0, &mut window).unwrap_or(0);
@@ -86,8 +88,9 @@ impl RunView<'_> {
         self.failed_at(kind, stream, at, detail)
     }
 
-    /// Returns a failed assertion at the line of a stream that states the reason of a failure, or at the start if there
-    /// is none; in the other stream if this one is empty.
+    /// Returns a failed assertion at the line that states why the run failed, such as `error: no such file`. The line
+    /// is searched for in `stream`, or in the other stream if `stream` is empty. Without such a line, the assertion
+    /// points to the start.
     pub fn failed_at_reason(&self, kind: &str, stream: Stream, detail: impl Into<String>) -> Assertion {
         let other = match stream {
             Stream::Stdout => Stream::Stderr,
@@ -101,7 +104,7 @@ impl RunView<'_> {
         }
     }
 
-    /// Returns a failed assertion at the start of a line, counted from 0.
+    /// Returns a failed assertion at the start of line number `line` (from 0) of a stream.
     pub fn failed_at_line(
         &self,
         kind: &str,
@@ -122,7 +125,7 @@ impl RunView<'_> {
         }
     }
 
-    /// Returns a failed assertion at a byte of a stream, counted from 0.
+    /// Returns a failed assertion at a byte offset in a stream.
     pub fn failed_at_offset(
         &self,
         kind: &str,
@@ -134,7 +137,7 @@ impl RunView<'_> {
         self.failed_at(kind, stream, at, detail)
     }
 
-    /// Returns a failed assertion at the value at a JSON pointer in stdout.
+    /// Returns a failed assertion at the value on stdout to which a JSON pointer refers, such as `/items/0/id`.
     pub fn failed_at_pointer(&self, kind: &str, pointer: &str, detail: impl Into<String>) -> Assertion {
         let at = self.locate(pointer).unwrap_or(Position::START);
         self.failed_at(kind, Stream::Stdout, at, detail)

@@ -49,17 +49,18 @@ use agentnative_core::run::RunKey;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The checks with their own logic, principle by principle. Source checks have rules instead.
+/// Checks with the functions that judge them, one table for each principle of the standard. Source checks are missing,
+/// because they have rules instead.
 const PRINCIPLES: &[&[row::CheckRow]] =
     &[p1::CHECKS, p2::CHECKS, p3::CHECKS, p4::CHECKS, p5::CHECKS, p6::CHECKS, p7::CHECKS, p8::CHECKS];
 
-/// All verdicts, with notes for the user.
+/// The results of all checks, with notes for the user.
 pub struct Verdicts {
     /// One result for each check, in the order of the checks.
     pub results: Vec<CheckResult>,
     /// Notes about unused waivers and skipped files.
     pub notes: Vec<String>,
-    /// Faults that no waiver accepts, and the coverage of the checks.
+    /// Faults that no waiver accepts, and what the checks could and could not decide.
     pub coverage: CheckCoverage,
 }
 
@@ -70,7 +71,7 @@ pub struct CheckJudgement {
 }
 
 impl CheckJudgement {
-    /// Returns the runs that would decide what the check left open.
+    /// Returns the keys of further runs that would decide what the check left undecided.
     pub fn requested_runs(&self) -> impl Iterator<Item = &RunKey> {
         let reasons = match &self.judgement {
             Judgement::Violated(_, reasons) | Judgement::Unverified(reasons) => &reasons[..],
@@ -79,19 +80,19 @@ impl CheckJudgement {
         reasons.iter().flat_map(|reason| &reason.requested_runs)
     }
 
-    /// Returns the judgement of a check that could not be decided.
+    /// Creates the judgement of a check that could not be decided. `why` is the reason.
     pub fn unverified(why: impl Into<Reason>) -> Self {
         Self { judgement: Judgement::unverified(why), gaps: vec![Gap::default()] }
     }
 }
 
-/// Judges one check.
+/// Judges one check. Waivers and the baseline are not applied.
 pub fn judge_one(context: &CheckContext, check: &Check) -> CheckJudgement {
     let judgement = judgement(context, check);
     CheckJudgement { gaps: gaps(context, check, &judgement), judgement }
 }
 
-/// Judges a check if it may request more runs; others are not judged.
+/// Judges a check only if it may request further runs. Otherwise returns an unverified judgement at once.
 pub fn judge_requesting(context: &CheckContext, check: &Check) -> CheckJudgement {
     let requests_runs =
         || missing_runs(context, check).iter().any(|reason| !reason.requested_runs.is_empty());
@@ -108,7 +109,8 @@ pub fn judge(context: &CheckContext, checks: &[&Check], accepted: AcceptedFaults
     accept(context, checks, judgements, accepted)
 }
 
-/// Applies waivers and the baseline to the judgements of `checks`, one each.
+/// Applies waivers and the baseline to judgements. `judgements` contains one judgement for each of `checks`, in the
+/// same order.
 pub fn accept(
     context: &CheckContext,
     checks: &[&Check],
@@ -132,8 +134,8 @@ pub fn accept(
     Verdicts { results: collector.results, notes, coverage: collector.seen }
 }
 
-/// Returns what a check left undecided, whatever its verdict. A fault in such a gap is not gone because it was not
-/// found.
+/// Returns the runs that a check left undecided, even if it has a verdict. A known fault in these runs does not count
+/// as fixed if the check does not find it again.
 fn gaps(context: &CheckContext, check: &Check, judgement: &Judgement) -> Vec<Gap> {
     let all = || vec![Gap::default()];
     match judgement {
@@ -192,7 +194,8 @@ fn judgement(context: &CheckContext, check: &Check) -> Judgement {
     }
 }
 
-/// Returns what to do if no probe is declared: one reason for all checks that need one.
+/// Returns the message for a configuration without probes, which states what to do. It is the same for all checks that
+/// need a probe.
 fn no_probe(context: &CheckContext) -> String {
     let (place, remedy) = match context.config {
         Some(file) => (format!(" in {file}"), "add a `[[probe]]`"),
@@ -201,14 +204,15 @@ fn no_probe(context: &CheckContext) -> String {
     format!("no probe is declared{place}: {remedy}, or name a call of the target with --probe \"ARGS\"")
 }
 
-/// True if only a declared probe can decide a check. Invalid usage is tried without one.
+/// True if a check needs a declared probe and there is none. The check of invalid usage does not need one.
 fn lacks_probes(context: &CheckContext, check: &Check) -> bool {
     let needs = !check.runs.formats.is_empty() && check.id != CheckId::P2ExitUsage;
     needs && !context.interrupted && !context.probes.iter().any(Probe::is_declared)
 }
 
-/// Adjusts a judgement for missing runs and files: an interrupted check, or a recording of other checks, has fewer.
-/// Advice on what to declare is dropped then; references to other checks are kept.
+/// Adjusts the judgement of a check if runs or files that it needs are missing, as after an interruption or in a
+/// recording of other checks. A pass becomes unverified. Reasons that advise what to declare are dropped; reasons that
+/// refer to other checks are kept.
 fn account_for_missing_runs(context: &CheckContext, check: &Check, judgement: Judgement) -> Judgement {
     let (behavioral, may) = (check.layer == Layer::Behavioral, check.level == Level::May);
     let no_files = !behavioral && context.project == Err(CodeUnavailable::NotRecorded);
@@ -256,7 +260,7 @@ fn account_for_missing_runs(context: &CheckContext, check: &Check, judgement: Ju
     }
 }
 
-/// Returns the reason for a probe without runs in a JSON format.
+/// Returns the reason that a probe was not run in JSON formats. It refers to the check that reports this.
 fn without_json_runs(probe: &Probe) -> Reason {
     let id = CheckId::P2OutputFormat;
     Reason {
@@ -270,7 +274,7 @@ const NO_RUNS: &str = "only a run of the target decides this; without the behavi
 
 const NO_FILES: &str = "the recording contains no project files: it was made without the project layer";
 
-/// Returns which of the runs that a check needs were not made, and why.
+/// Returns the reasons why runs that a check needs were not made; empty if all were made.
 fn missing_runs(context: &CheckContext, check: &Check) -> Vec<Reason> {
     let declared = context.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
     let (_, needed) = probe::plan(&[check], declared, context.profile, Duration::ZERO);
@@ -281,8 +285,8 @@ fn missing_runs(context: &CheckContext, check: &Check) -> Vec<Reason> {
     reasons_for_missing(context, missing, needed.len())
 }
 
-/// Returns why runs were not made, of the `needed`: a fast check omits them, the call hung under one condition, or
-/// other reasons.
+/// Returns the reasons why the runs in `missing` were not made: a fast check omits them, a related run hung, the check
+/// was interrupted, or they are not recorded. `needed` is the number of all runs that the check needs.
 fn reasons_for_missing(context: &CheckContext, missing: Vec<RunKey>, needed: usize) -> Vec<Reason> {
     let mut hung: BTreeMap<(&str, OutputFormat, HangCause), usize> = BTreeMap::new();
     let (mut is_omitted_by_fast, mut wants) = (false, Vec::new());

@@ -1,20 +1,21 @@
-//! Lines of a run's output: which have words, which states the reason of a failure, and their excerpts.
+//! Finds lines in the output of a run, such as the line that states why the run failed, and cuts excerpts.
 
 use agentnative_core::run::Bytes;
 use strict_json::sanitize;
 
 /// Maximum length of an excerpt, in characters.
 pub(super) const MAX_EXCERPT: usize = 100;
-/// Number of bytes before and after a position that are searched for its line.
+/// Number of bytes before and after a position that are read to find the line at the position.
 pub(super) const WINDOW: u64 = 512;
 
-/// True if a line has a letter or a digit, and is not a ruler or a frame.
+/// True if a line contains a letter or a digit, which a line such as `-----` does not.
 pub fn has_words(line: &str) -> bool {
     line.contains(char::is_alphanumeric)
 }
 
-/// Returns the line that states the reason of a failure, counted from 0: the first that is marked as an error; else the
-/// last if a usage or a traceback comes first; else the first.
+/// Returns the index (from 0) of the line that states why a program failed. If the output begins with a traceback, this
+/// is the last line. Otherwise it is the first line that is marked as an error, such as `error: no such file`. Without
+/// one, it is the last line after a usage text, else the first line. `None` if no line has words.
 pub(super) fn reason_line(lines: &[String]) -> Option<usize> {
     let first = lines.iter().position(|line| has_words(line))?;
     let last = lines
@@ -32,7 +33,8 @@ pub(super) fn reason_line(lines: &[String]) -> Option<usize> {
     error.or_else(|| last.filter(|_| opens_with("usage"))).or(Some(first))
 }
 
-/// Returns the sanitized line around `offset`, and the index of the character at the offset.
+/// Returns an excerpt of the line that contains the byte at `offset`, sanitized for terminals, and the index of the
+/// character at `offset` in the excerpt.
 pub(super) fn excerpt(bytes: &Bytes, offset: u64) -> (String, usize) {
     let from = offset.saturating_sub(WINDOW);
     let mut window = vec![0; (WINDOW * 2) as usize];

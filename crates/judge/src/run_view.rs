@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use strict_json::sanitize;
 
-/// Maximum length of a stream that is held in memory, in bytes. Longer ones are judged by their scan alone.
+/// Maximum length of a stream that is held in memory, in bytes. A longer stream is only scanned, in constant memory.
 const MAX_HELD: u64 = 8 << 20;
 
 impl<'a> RunView<'a> {
@@ -28,18 +28,18 @@ impl<'a> RunView<'a> {
         self.observation.key.variant
     }
 
-    /// True if stdout has to equal that of the plain run, because only the consumer differs. A terminal and environment
-    /// variables may add to the data.
+    /// True if this run has to print the same stdout as the plain run, because only the consumer of the output differs,
+    /// such as a file instead of a pipe. On a terminal or with other environment variables, a program may print more.
     pub fn expects_plain_stdout(&self) -> bool {
         matches!(self.variant(), Variant::Plain | Variant::Repeat | Variant::SlowReader | Variant::File)
     }
 
-    /// True if the run repeats the plain run, and is not the plain run.
+    /// True if this run has to print the same stdout as the plain run, but is not the plain run itself.
     pub fn is_repetition(&self) -> bool {
         self.expects_plain_stdout() && self.variant() != Variant::Plain
     }
 
-    /// Returns the exit code, if the run exited.
+    /// Returns the exit code; `None` if the run did not exit by itself, such as after a signal.
     pub fn exit(&self) -> Option<i32> {
         match self.observation.end {
             RunEnd::Exited(code) => Some(code),
@@ -47,8 +47,8 @@ impl<'a> RunView<'a> {
         }
     }
 
-    /// True if the run ended as its probe expects, with data. For a probe that expects a failure, other failures may
-    /// have the same code, so stdout must not be empty.
+    /// True if the run exited with the code that its probe expects, and printed data. A code other than 0 may also
+    /// stand for another failure, so stdout must not be empty then.
     pub fn gave_data(&self) -> bool {
         let as_expected = self.exit().is_some() && self.exit() == self.probe.exit;
         let is_shown = self.exit() == Some(0) || !self.bytes(Stream::Stdout).is_empty();
@@ -61,8 +61,8 @@ impl<'a> RunView<'a> {
         scan.structural().is_none() && scan.shape.count() > 0
     }
 
-    /// Returns the names of the processes that the run left behind; with the process ID of those that could not be
-    /// killed.
+    /// Returns the names of the processes that the run left behind, separated by commas. For a process that could not
+    /// be killed, the process ID is added.
     pub fn left_behind(&self) -> String {
         let name = |left: &Leftover| match (sanitize::sanitize_line(&left.name), left.survives) {
             (name, false) => name,
@@ -78,7 +78,8 @@ impl<'a> RunView<'a> {
         }
     }
 
-    /// Returns the exit code as a shell reports it: 128 and the signal for a run that was killed by one.
+    /// Returns the exit code as a shell reports it: 128 plus the number of the signal if a signal killed the run.
+    /// `None` if the run did not end by itself.
     pub fn shell_code(&self) -> Option<i32> {
         match self.observation.end {
             RunEnd::Exited(code) => Some(code),
@@ -87,17 +88,19 @@ impl<'a> RunView<'a> {
         }
     }
 
-    /// Returns the strict scan of stdout, as one document or as lines according to the format.
+    /// Parses stdout strictly, and returns its problems and its shape. In the format `jsonl`, stdout is read as JSON
+    /// Lines, otherwise as one JSON document.
     pub fn scan(&self) -> Arc<Scan> {
         self.context.scans.scan(&self.observation.stdout.bytes, self.format())
     }
 
-    /// Returns the strict scan of a stream as one document.
+    /// Parses a stream strictly as one JSON document, whatever the format of the run, and returns its problems and its
+    /// shape.
     pub fn document(&self, stream: Stream) -> Arc<Scan> {
         self.context.scans.scan(self.bytes(stream), OutputFormat::Json)
     }
 
-    /// Returns a stream as one JSON value; `None` if it is not one or is too long.
+    /// Returns the content of a stream as a JSON value; `None` if it is not exactly one JSON document or is too long.
     pub fn value(&self, stream: Stream) -> Option<Value> {
         let bytes = self.bytes(stream);
         if bytes.len() > MAX_HELD || self.document(stream).structural().is_some() {
@@ -106,7 +109,7 @@ impl<'a> RunView<'a> {
         strict_json::read_value(bytes.reader(), &strict_json::ReadOptions::default(), MAX_HELD).ok()?.value
     }
 
-    /// Returns a stream's lines, with invalid UTF-8 replaced; `None` if it is too long.
+    /// Returns the lines of a stream, with invalid UTF-8 replaced; `None` if the stream is too long.
     pub fn lines(&self, stream: Stream) -> Option<Vec<String>> {
         let bytes = self.bytes(stream);
         if bytes.len() > MAX_HELD {
@@ -117,25 +120,25 @@ impl<'a> RunView<'a> {
         Some(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
     }
 
-    /// True if stdout has a line with words, or is too long to be held.
+    /// True if a line on stdout contains a letter or a digit. Also true if stdout is too long to be searched.
     pub fn prints_words(&self) -> bool {
         self.lines(Stream::Stdout).is_none_or(|lines| lines.iter().any(|line| has_words(line)))
     }
 
-    /// Returns the reason that stdout is too long to be held.
+    /// Creates a reason why a check is undecided: stdout is too long to be read.
     pub fn too_long(&self) -> Reason {
         format!("stdout of {} is too long to be read", self.label()).into()
     }
 
-    /// True if a line of either stream contains `word`.
+    /// True if a line of stdout or stderr contains `word`.
     pub fn mentions(&self, word: &str) -> bool {
         let holds =
             |stream| self.lines(stream).is_some_and(|lines| lines.iter().any(|line| line.contains(word)));
         holds(Stream::Stderr) || holds(Stream::Stdout)
     }
 
-    /// Returns a stream's lines with all words that contain a digit replaced by `#`, because they may change from run
-    /// to run; `None` if the stream is too long.
+    /// Returns the lines of a stream, in which each word with a digit is replaced by `#`, because numbers may change
+    /// from run to run. `None` if the stream is too long.
     pub fn normalized_lines(&self, stream: Stream) -> Option<Vec<String>> {
         let steady = |word: &str| {
             if word.bytes().any(|byte| byte.is_ascii_digit()) { "#".into() } else { word.to_owned() }
@@ -149,8 +152,8 @@ impl<'a> RunView<'a> {
         )
     }
 
-    /// True if a failed run was rejected for its format: it exited with the code for usage errors, or its message is
-    /// about its arguments. A crash is not a rejection.
+    /// True if the target rejected the format flag of this run: it exited with the code for usage errors, or its
+    /// message is about its arguments. A crash is not a rejection.
     pub fn rejects_format(&self) -> bool {
         const ABOUT_ARGUMENTS: [&str; 9] = [
             "argument",
@@ -177,8 +180,8 @@ impl<'a> RunView<'a> {
         exit == profile.conventions.usage || self.mentions(option) || lines.iter().any(is_about)
     }
 
-    /// Returns why this run shows nothing about data, such as an exit code that its probe does not expect, with the
-    /// check that reports it.
+    /// Returns why the data of this run cannot be judged, such as an unexpected exit code, and the check that reports
+    /// the cause. `None` if the data can be judged.
     pub fn unusable(&self) -> Option<Reason> {
         let label = self.label();
         match (&self.observation.end, self.probe.exit) {
@@ -221,8 +224,8 @@ impl<'a> RunView<'a> {
         }
     }
 
-    /// Fails if a limit, of the configuration or of the machine, ended the run: a target may fail in any way at a
-    /// limit.
+    /// Returns an error if the run was ended by a limit, of the configuration or of the machine. A target may fail in
+    /// any way at a limit, so the run shows nothing about it.
     pub fn undisturbed(&self) -> Result<(), Reason> {
         match self.observation.end {
             RunEnd::TooMuch(_) => self.ended(),
@@ -231,7 +234,8 @@ impl<'a> RunView<'a> {
         }
     }
 
-    /// Fails if the run did not get its time: the machine withheld processors, or another run was in its way.
+    /// Returns an error if the run did not get its time: the machine withheld processors, or another run was in its
+    /// way.
     pub fn had_enough_time(&self) -> Result<(), Reason> {
         let Outcome { in_parallel, starvation, lock, .. } = &self.observation.outcome;
         let label = self.label();
@@ -257,17 +261,18 @@ impl<'a> RunView<'a> {
         Err(Reason { message, caused_by_machine: true, ..Reason::default() })
     }
 
-    /// Returns for how long the machine withheld processors from the run.
+    /// Returns how long the run waited for a processor; zero if this is unknown.
     pub fn withheld(&self) -> Duration {
         self.observation.starvation.map_or(Duration::ZERO, |starvation| starvation.withheld)
     }
 
-    /// True if the run was killed because it did not end by itself.
+    /// True if the run was killed by agentnative because it did not end by itself.
     pub fn did_not_end(&self) -> bool {
         matches!(self.observation.end, RunEnd::TimedOut | RunEnd::Waited)
     }
 
-    /// Returns the command line of the first program that the run called for this purpose; fails if it is unknown.
+    /// Returns the command line of the first program that the run called for `purpose`, such as a browser or a pager;
+    /// `None` if it called none. Returns an error if the recording does not contain the called programs.
     pub fn trip(&self, purpose: TripwirePurpose) -> Result<Option<String>, Reason> {
         let Some(trips) = &self.observation.trips else {
             if let RunEnd::NotStarted(..) = self.observation.end {
@@ -284,12 +289,12 @@ impl<'a> RunView<'a> {
         }))
     }
 
-    /// True if the run did not end because it was reading stdin or a terminal.
+    /// True if the run was reading stdin or a terminal, and therefore did not end.
     pub fn waits_for_input(&self) -> bool {
         self.observation.waits_for_input()
     }
 
-    /// Fails with the reason if the run did not end by itself, with any code or signal.
+    /// Returns an error with the reason if the run did not end by itself. Any exit code or signal is accepted.
     pub fn ended(&self) -> Result<(), Reason> {
         match self.observation.end {
             RunEnd::Exited(_) | RunEnd::Signaled(_) => Ok(()),
@@ -297,33 +302,35 @@ impl<'a> RunView<'a> {
         }
     }
 
-    /// Fails with the reason if the run did not exit with the expected code of its probe.
+    /// Returns an error with the reason if the data of the run cannot be judged, such as after an unexpected exit code.
     pub fn usable(&self) -> Result<(), Reason> {
         self.unusable().map_or(Ok(()), Err)
     }
 
-    /// Returns the check that reports why the run did not end.
+    /// Returns the check that reports the hang of this run, depending on whether it waits for input.
     pub fn check_reporting_hang(&self) -> CheckId {
         if self.waits_for_input() { self.context.check_reporting_wait() } else { CheckId::P2Completes }
     }
 
-    /// True if the run is under a special condition, and the plain run ended by itself.
+    /// True if the run is under a special condition without which the same call ends by itself. The condition then
+    /// seems to be the cause of a hang.
     fn hangs_only_here(&self) -> bool {
         self.variant().is_special() && self.plain().is_ok_and(|plain| !plain.did_not_end())
     }
 
-    /// Returns the exit code, or why there is none.
+    /// Returns the exit code; an error states why there is none, such as a timeout.
     pub fn exited(&self) -> Result<i32, Reason> {
         self.exit().ok_or_else(|| self.unusable().unwrap_or_default())
     }
 
-    /// Returns the plain run of the same call.
+    /// Returns the plain run of the same call, or an error if it was not made.
     pub fn plain(&self) -> Result<Self, Reason> {
         let plain = self.context.plain(self.probe, self.format());
         plain.ok_or_else(|| format!("{} has no plain run to compare with", self.label()).into())
     }
 
-    /// Returns why a check that needs parsed data cannot use this run, with the check that reports it.
+    /// Creates a reason why a check is undecided: stdout could not be parsed. The reason refers to the check that
+    /// reports the problem.
     pub fn not_parsed(&self) -> Reason {
         let check = match self.format() {
             _ if self.scan().control().is_some() => CheckId::P2OutputPure,
@@ -333,25 +340,26 @@ impl<'a> RunView<'a> {
         self.blocked_by(check, format!("stdout of {} could not be parsed", self.label()))
     }
 
-    /// Returns the scan of stdout, or why this run shows nothing about data.
+    /// Returns the scan of stdout if it is valid in its format; an error states why the data cannot be judged.
     pub fn parsed(&self) -> Result<Arc<Scan>, Reason> {
         self.usable()?;
         let scan = self.scan();
         if scan.structural().is_some() { Err(self.not_parsed()) } else { Ok(scan) }
     }
 
-    /// Returns the reason that the output is truncated.
+    /// Creates a reason why a check is undecided: the output is truncated, which `p2-output-complete` reports.
     pub fn truncated(&self) -> Reason {
         self.blocked_by(CheckId::P2OutputComplete, format!("{} is truncated", self.label()))
     }
 
-    /// Returns the reason that the target does not support the format.
+    /// Creates a reason why a check is undecided: the target does not accept the format of this run, which
+    /// `p2-output-format` reports.
     pub fn format_rejected(&self) -> Reason {
         let what = format!("the target does not accept the format {}", self.format().name());
         self.blocked_by(CheckId::P2OutputFormat, what)
     }
 
-    /// Returns a reason that refers to the check that reports what is wrong with this run.
+    /// Creates a reason why a check is undecided. `what` is wrong with this run, and `check` reports it.
     pub fn blocked_by(&self, check: CheckId, what: String) -> Reason {
         Reason {
             message: format!("{what}: see {check}"),
@@ -360,13 +368,14 @@ impl<'a> RunView<'a> {
         }
     }
 
-    /// Returns the verdict of another check on this run. A derived probe has the faults of its declared probe.
+    /// Returns a reference to the verdict of `check` on this run. For a derived call, it names the declared probe,
+    /// because the call has the faults of this probe.
     pub fn cause(&self, check: CheckId) -> BlockedBy {
         let probe = self.probe.source().unwrap_or(&self.probe.name);
         BlockedBy { id: check, probe: Some(probe.to_owned()), format: Some(self.format()) }
     }
 
-    /// Returns the name of the run in messages.
+    /// Returns the name of the run in messages, such as `list · json`.
     pub fn label(&self) -> String {
         let key = &self.observation.key;
         let mut label = format!("{} · {}", self.probe.name, key.format.name());
@@ -382,7 +391,7 @@ impl<'a> RunView<'a> {
     }
 }
 
-/// Returns what to do if a run needs more than a limit.
+/// Returns the end of a message about a run that exceeded `limit`, such as how to raise the limit.
 fn limit_hint(limit: Limit) -> &'static str {
     match limit {
         Limit::Memory(_) => ": if it needs more, raise `limits.memory`",
@@ -393,7 +402,7 @@ fn limit_hint(limit: Limit) -> &'static str {
     }
 }
 
-/// Returns a signal by its number, and by its name if it is one that kills programs.
+/// Returns a signal in words, such as `signal 11 (SIGSEGV)`. Signals that rarely kill programs have no name.
 pub fn signal_words(signal: i32) -> String {
     let name = match signal {
         1 => "SIGHUP",

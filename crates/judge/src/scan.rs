@@ -24,9 +24,9 @@ pub struct Scan {
     pub summary: ReadSummary,
     /// Merged shape of the document or of all records.
     pub shape: Shape,
-    /// Whether the line of the first structural problem also contains control bytes.
+    /// True if the line of the first structural problem contains control bytes after the problem.
     controls_follow: bool,
-    /// Why the stream could not be read, if it could not.
+    /// Error message if the stream could not be read.
     pub unreadable: Option<String>,
 }
 
@@ -63,8 +63,8 @@ impl Scan {
         self.summary.problems.iter()
     }
 
-    /// Returns the first problem if control bytes, which a terminal interprets, caused it. Text around them, such as
-    /// that of a progress line, does not change the cause.
+    /// Returns the first problem if its cause is control bytes, which a terminal interprets. Text around these bytes,
+    /// as in a progress line, does not change the cause.
     pub fn control(&self) -> Option<&Problem> {
         let first = self.problems().find(|problem| {
             is_control(problem.kind) || problem.kind.class() == ProblemSeverity::Structural
@@ -73,8 +73,8 @@ impl Scan {
     }
 }
 
-/// Scans lines with several threads; `None` if they have to be read sequentially because there is a problem to report
-/// or a line is too long.
+/// Scans JSON Lines with several threads. Returns `None` if the lines have to be read sequentially, because there is a
+/// problem to report or a line is too long.
 fn scan_chunks(bytes: &Bytes, threads: usize) -> io::Result<Option<(ReadSummary, Shape)>> {
     let examine = |builder: &mut ShapeBuilder, chunk: &Chunk| {
         let summary = || read_lines_in_memory(&chunk.bytes, &ReadOptions::default(), builder);
@@ -93,7 +93,8 @@ fn scan_chunks(bytes: &Bytes, threads: usize) -> io::Result<Option<(ReadSummary,
     Ok(rest.is_none().then_some((all, shape)))
 }
 
-/// Validates the output of a run with this exit by a contract.
+/// Validates the stdout of a run against a contract. `exit` contains the exit code and stderr of the run, about which
+/// the contract may have rules.
 fn validate(
     contract: &Contract,
     bytes: &Bytes,
@@ -111,7 +112,7 @@ fn validate(
     Validation::new(contract, settings).validate(bytes.reader(), &mut |_| ())
 }
 
-/// Returns whether the line that starts at `offset` contains bytes that a terminal interprets.
+/// Returns true if the rest of the line from `offset` on contains bytes that a terminal interprets.
 fn controls_follow(bytes: &Bytes, offset: u64) -> io::Result<bool> {
     let mut window = [0; 1024];
     let n = bytes.read_at(offset, &mut window)?;
@@ -124,14 +125,16 @@ fn is_control(kind: ProblemKind) -> bool {
     matches!(kind, ProblemKind::Control | ProblemKind::Nul | ProblemKind::BareCr)
 }
 
-/// Results computed from streams, each once.
+/// Cache of results that are computed from streams, so that each is computed once.
 struct ResultCache<K, T>(Mutex<HashMap<K, CachedResult<T>>>);
 
-/// A result with its stream, which keeps the address of the stream unique.
+/// A result, with the stream from which it is computed. The stream is kept because the keys contain its address, which
+/// must not be reused.
 type CachedResult<T> = (Bytes, Arc<T>);
 
 impl<K: Eq + Hash, T> ResultCache<K, T> {
-    /// Returns the result of `compute`, which is called once per key. Streams with the same backing share a key.
+    /// Returns the cached result for `key`; calls `compute` if there is none yet. Only clones of a stream have the same
+    /// key.
     fn get_or_compute(&self, bytes: &Bytes, key: K, compute: impl FnOnce() -> T) -> Arc<T> {
         let cache = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, result)) = cache().get(&key) {
@@ -149,14 +152,14 @@ impl<K, T> Default for ResultCache<K, T> {
     }
 }
 
-/// Address of a stream, and the format that it is read as.
+/// Identity of a stream, which only its clones share, and the format as which the stream is read.
 type StreamKey = ((usize, u64), OutputFormat);
 
 /// Key of a validation: the stream, the name of the contract, the exit code, and the length and a hash of stderr.
 type ContractKey = (StreamKey, String, Option<i32>, (usize, u128));
 
-/// Cached results of judging a recording: the scans of its streams, computed on first use, and the checks that were
-/// given up because they cost too much. Clones share the cache.
+/// Cache of the scans of streams, which are computed on first use, and a list of the checks that were given up because
+/// they cost too much. Clones share both.
 #[derive(Clone, Default)]
 pub struct Scans {
     scans: Arc<ResultCache<StreamKey, Scan>>,
@@ -165,7 +168,7 @@ pub struct Scans {
 }
 
 impl Scans {
-    /// Returns the scan of these bytes as `format`.
+    /// Returns the scan of `bytes`, read as `format`. It is computed on the first call.
     pub(super) fn scan(&self, bytes: &Bytes, format: OutputFormat) -> Arc<Scan> {
         self.scans.get_or_compute(bytes, (bytes.identity(), format), || {
             Scan::read(bytes, format).unwrap_or_else(|error| Scan {
@@ -177,7 +180,8 @@ impl Scans {
         })
     }
 
-    /// Returns the validation of the stdout of a run with this exit by a contract.
+    /// Returns the result of validating the stdout of a run against a contract. It is computed on the first call.
+    /// `exit` contains the exit code and stderr of the run.
     pub(super) fn verdict(
         &self,
         contract: &Contract,
@@ -191,7 +195,7 @@ impl Scans {
         self.verdicts.get_or_compute(bytes, key, || validate(contract, bytes, format, exit))
     }
 
-    /// Returns why a check was given up, if it was.
+    /// Returns why a check was given up; `None` if it was not given up.
     pub fn given_up(&self, check: CheckId) -> Option<String> {
         self.given_up.lock().unwrap_or_else(PoisonError::into_inner).get(&check).cloned()
     }
@@ -201,7 +205,7 @@ impl Scans {
         !self.given_up.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    /// Gives up a check, which costs too much.
+    /// Marks a check as given up because it costs too much. `why` is the message for the user.
     pub fn give_up(&self, check: CheckId, why: String) {
         self.given_up.lock().unwrap_or_else(PoisonError::into_inner).insert(check, why);
     }

@@ -1,13 +1,13 @@
 //! Finds the tracebacks and panics that runtimes print for unhandled errors.
 
-/// Maximum distance in lines between the head of a traceback and its frames.
+/// Maximum number of lines between the first line of a traceback and a stack frame.
 const MAX_DISTANCE: usize = 40;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Traceback {
-    /// Line that names the error or begins the traceback, counted from 0.
+    /// Index (from 0) of the line that names the error or begins the traceback.
     pub line: usize,
-    /// Runtime that printed it.
+    /// Name of the runtime that printed the traceback, such as `Python`.
     pub runtime: &'static str,
 }
 
@@ -22,14 +22,15 @@ pub fn find(lines: &[String]) -> Option<Traceback> {
     })
 }
 
-/// Returns a line without the box that Rich draws around it, or the margin of an exception group.
+/// Returns a line without the characters of a box around it, which the Python library Rich draws, or of the margin of
+/// an exception group.
 fn strip_box(line: &str) -> &str {
     const SIDES: [char; 12] = ['│', '╭', '╮', '╰', '╯', '─', '┌', '┐', '└', '┘', '|', '+'];
     let inner = line.trim_start().trim_start_matches(SIDES);
     if inner.len() == line.trim_start().len() { line } else { inner.trim_end_matches(SIDES).trim_end() }
 }
 
-/// Returns the runtime whose traceback begins in this line.
+/// Returns the name of the runtime, such as `Python`, whose traceback begins in line `index`.
 fn headed(lines: &[&str], index: usize) -> Option<&'static str> {
     let line = lines[index];
     let below = &lines[index + 1..lines.len().min(index + 1 + MAX_DISTANCE)];
@@ -60,7 +61,8 @@ fn headed(lines: &[&str], index: usize) -> Option<&'static str> {
     }
 }
 
-/// Returns the runtime whose first frame is in this line, with the line above it that names the error.
+/// Recognizes a traceback whose first stack frame is in line `index`. Returns the index of the line above that names
+/// the error, and the name of the runtime.
 fn by_frames(lines: &[&str], index: usize) -> Option<(usize, &'static str)> {
     let first = frame(lines[index])?;
     let is_head = |line: &&str| {
@@ -81,7 +83,8 @@ fn by_frames(lines: &[&str], index: usize) -> Option<(usize, &'static str)> {
     }
 }
 
-/// Returns the location in a frame of Java, .NET or Node.js: `at run (/srv/tool.js:3:9)`.
+/// Returns the text after `at` in a stack frame of Java, .NET or Node.js, such as `at run (/srv/tool.js:3:9)`. `None`
+/// for other lines.
 fn frame(line: &str) -> Option<&str> {
     line.strip_prefix([' ', '\t'])?.trim_start().strip_prefix("at ")
 }
@@ -108,13 +111,14 @@ fn is_footer(line: &str) -> bool {
     })
 }
 
-/// True for `thread 'main' (123) panicked at src/main.rs:2:5:`, as of Rust 1.91.
+/// True for a Rust panic with a thread ID, as printed since Rust 1.91:
+/// `thread 'main' (123) panicked at src/main.rs:2:5:`.
 fn rust_with_id(line: &str) -> bool {
     let rest = line.rsplit_once("' (").map(|(_, rest)| rest);
     rest.and_then(|rest| rest.split_once(") panicked at ")).is_some_and(|(id, _)| is_number(id))
 }
 
-/// True for `tool.rb:3:in 'Object#main': no such file (RuntimeError)`.
+/// True for the first line of a Ruby error, such as `tool.rb:3:in 'Object#main': no such file (RuntimeError)`.
 fn is_ruby(line: &str) -> bool {
     let place = [":in '", ":in `"].into_iter().find_map(|mark| Some(line.split_once(mark)?.0));
     place
@@ -122,7 +126,7 @@ fn is_ruby(line: &str) -> bool {
         .is_some_and(|(file, number)| !file.is_empty() && !file.contains(' ') && is_number(number))
 }
 
-/// True if a frame ends in a line and a column: `run (/srv/tool.js:3:9)`.
+/// True if a stack frame ends in a line and a column number, as in `run (/srv/tool.js:3:9)`.
 fn has_place(frame: &str) -> bool {
     let mut parts = frame.trim_end_matches([')', '{', ' ']).rsplit(':');
     let has_numbers = parts.next().is_some_and(is_number) && parts.next().is_some_and(is_number);

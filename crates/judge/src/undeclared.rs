@@ -1,26 +1,26 @@
-//! Judgements for a feature without a declared probe.
+//! Judges checks of an optional feature of the target, such as lists, for which no probe is declared.
 
 use super::context::CheckContext;
 use super::verdict::Judgement;
 use agentnative_core::config::Feature;
 
-/// A feature that only some targets have, with the kind of probe that shows it.
+/// An optional feature of the target, such as lists, with parts of the messages for a missing probe.
 pub struct UndeclaredFeature<'a> {
     pub feature: Feature,
-    /// Words in the names of commands with this feature.
+    /// Words in command names that indicate the feature, such as `fetch`.
     pub words: &'a [&'a str],
-    /// States that no probe is declared, such as "no probe has `list`".
+    /// Part of a message: no probe is declared, such as "no probe has `list`".
     pub no_probe: &'a str,
-    /// What to declare.
+    /// Part of a message: the probe to declare, as the object of "declare".
     pub declare: &'a str,
-    /// When `lacks` is correct, such as "the target has no lists".
+    /// Part of a message: the target does not have the feature, such as "the target has no lists".
     pub lacking: &'a str,
-    /// What a command with this feature does, such as "lists".
+    /// Part of a message: what a command with this feature does, such as "lists".
     pub does: &'a str,
 }
 
-/// Returns the judgement of a target that declares to lack a feature; `lacking` says so, such as "the target has no
-/// lists".
+/// Returns "not applicable" if the configuration declares that the target lacks `feature`, otherwise `None`. `lacking`
+/// is the start of the message, such as "the target has no lists".
 pub fn without_feature(context: &CheckContext, feature: Feature, lacking: &str) -> Option<Judgement> {
     let lacks = context.profile.conventions.lacks.contains(&feature);
     lacks.then(|| Judgement::NotApplicable(format!("{lacking} according to its configuration")))

@@ -6,13 +6,13 @@ use agentnative_core::model::{BlockedBy, CheckResult, DOCS_URL, Evidence, Layer,
 use agentnative_core::run::RunKey;
 use std::collections::BTreeMap;
 
-/// Maximum number of places in runs that are listed; others are counted.
+/// Maximum number of problems in runs that a result lists; further problems are only counted.
 const MAX_EVIDENCE: usize = 100;
 
-/// Reason of checks that plain runs cannot decide. It is the same for all checks, so that a report can print it once.
+/// Message of checks that plain runs cannot decide. It is the same for all checks, so that a report can print it once.
 pub const SKIPPED_BY_FAST: &str = "plain runs cannot decide this: run the check without --fast";
 
-/// What a run, or several related ones, show about a requirement: `Ok` if it is met.
+/// Result of testing a requirement on a run, or on several related runs. `Ok` if the requirement is met.
 pub type Assertion = Result<(), Unmet>;
 
 /// Why an assertion does not pass.
@@ -34,7 +34,8 @@ impl From<Finding> for Unmet {
 }
 
 impl Unmet {
-    /// Marks a failure as a known finding of the contract.
+    /// Marks a failure as a known finding, which the contract declares. It then becomes a warning. An inconclusive
+    /// assertion stays as it is.
     #[must_use]
     pub fn into_known(self) -> Self {
         match self {
@@ -52,40 +53,42 @@ impl From<Reason> for Unmet {
 
 /// A violated requirement, with its evidence.
 pub struct Finding {
-    /// What was found and what was expected.
+    /// Text for the user: what was found and what was expected.
     pub message: String,
     pub evidence: Evidence,
-    /// True for a known finding of the contract: it is a warning, whatever the level of the check.
+    /// True if the contract declares the violation as a known finding. It is then a warning, whatever the level of the
+    /// check.
     pub is_known: bool,
 }
 
 impl Finding {
-    /// Creates a finding of a kind that the check declares, with the detail of its evidence as the message.
+    /// Creates a finding. `kind` is one of the kinds of problems that the check declares. The message is the detail of
+    /// the evidence.
     pub fn new(kind: &str, evidence: Evidence) -> Self {
         let message = evidence.detail.clone();
         Self { message, evidence: Evidence { kind: kind.to_owned(), ..evidence }, is_known: false }
     }
 
-    /// Creates the finding that the configuration declares `KEY = false` for something that the standard requires;
-    /// `remedy` is what to do.
+    /// Creates a finding about `KEY = false` in the configuration: it declares that the target lacks something that the
+    /// standard requires. `remedy` is what to do.
     pub fn lacking(key: &str, remedy: &str) -> Self {
         let detail = format!("the configuration has `{key} = false`: {remedy}");
         Self::new("lacking", Evidence { detail, ..Evidence::default() })
     }
 }
 
-/// Why something could not be decided.
+/// Why a check is undecided, in whole or in part.
 #[derive(Default)]
 pub struct Reason {
-    /// What is missing, and what to declare or where to look.
+    /// Text for the user: what is missing, and what to declare or where to look.
     pub message: String,
-    /// The verdict of another check that reports the cause.
+    /// Reference to another check that reports the cause; `None` if no check does.
     pub blocked_by: Option<BlockedBy>,
-    /// Runs that would decide it, and were not made.
+    /// Runs that were not made and would decide the check.
     pub requested_runs: Vec<RunKey>,
-    /// Runs would decide it, and none were to be made.
+    /// True if runs would decide the check, but the target was deliberately not run.
     pub needs_runs: bool,
-    /// The machine is the cause: the run that was made shows nothing.
+    /// True if the machine is the cause, such as too little CPU time. The run then shows nothing about the target.
     pub caused_by_machine: bool,
 }
 
@@ -101,17 +104,17 @@ impl From<&str> for Reason {
     }
 }
 
-/// The judgement of one check.
+/// The judgement of one check, before waivers and the baseline are applied.
 pub enum Judgement {
-    /// All evidence meets the requirement; a note names the evidence.
+    /// All evidence meets the requirement. The message names the evidence.
     Pass(String),
-    /// At least one violation was found; with the reasons for what is undecided.
+    /// At least one violation was found. Contains the violations, and the reasons for everything that is undecided.
     Violated(Vec<Finding>, Vec<Reason>),
     /// The evidence is missing or incomplete.
     Unverified(Vec<Reason>),
     /// The requirement does not apply to this target.
     NotApplicable(String),
-    /// A violation was found that the code itself waives.
+    /// Violations were found, and comments in the code of the target waive all of them.
     Waived {
         /// Reasons of the waivers.
         message: String,
@@ -121,9 +124,9 @@ pub enum Judgement {
 }
 
 impl Judgement {
-    /// Combines assertions: broken if one failed; unverified if there is none or one is inconclusive; otherwise a pass.
-    /// If only known findings failed, inconclusive assertions take precedence.
-    /// `missing` says what to declare if there is none.
+    /// Combines assertions into a judgement: violated if one failed; unverified if there is none or one is
+    /// inconclusive; otherwise a pass. If only known findings failed, inconclusive assertions take precedence.
+    /// `missing` is the reason if there is no assertion.
     pub fn from_assertions(
         assertions: impl IntoIterator<Item = Assertion>,
         missing: impl Into<Reason>,
@@ -150,7 +153,7 @@ impl Judgement {
         }
     }
 
-    /// Adds a note on what a pass rests on.
+    /// Appends `note` to the message of a pass. Other judgements stay as they are.
     #[must_use]
     pub fn with_note(self, note: &str) -> Self {
         match self {
@@ -164,12 +167,12 @@ impl Judgement {
         Self::Unverified(vec![reason.into()])
     }
 
-    /// Returns a judgement with violations and nothing undecided.
+    /// Returns a judgement with violations, in which nothing is undecided.
     pub const fn violated(findings: Vec<Finding>) -> Self {
         Self::Violated(findings, Vec::new())
     }
 
-    /// True if only causes that other checks report keep the check undecided.
+    /// True if the check is undecided only because of problems that other checks report.
     pub fn is_blocked(&self) -> bool {
         matches!(self, Self::Unverified(reasons) if reasons.iter().all(|reason| reason.blocked_by.is_some()))
     }
@@ -233,8 +236,9 @@ impl Judgement {
     }
 }
 
-/// Orders the findings in runs: the same kind of fault in another run of the same probe is a repetition and comes after
-/// all first occurrences, where the probes take turns. Findings in files keep their order.
+/// Orders the findings so that different problems come first. The same kind of problem in another run of the same probe
+/// is a repetition, and comes after the first occurrences of all problems. The probes alternate. Findings in files keep
+/// their order.
 fn distinct_first(findings: Vec<Finding>) -> impl Iterator<Item = Finding> {
     let mut runs: BTreeMap<(String, String), Vec<_>> = BTreeMap::new();
     let mut turns: BTreeMap<(usize, String), usize> = BTreeMap::new();

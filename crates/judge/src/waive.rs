@@ -1,4 +1,5 @@
-//! Applies waivers and the baseline: accepted faults, and the verdicts that depend only on those.
+//! Applies waivers and the baseline to faults, and waives the verdicts that are undecided only because of accepted
+//! faults.
 
 use super::verdict::Judgement;
 use crate::baseline::{Baseline, Fault};
@@ -9,7 +10,7 @@ use agentnative_core::model::{BlockedBy, CheckId, CheckResult, Evidence, Level, 
 use agentnative_core::probe::Probe;
 use std::collections::BTreeSet;
 
-/// The accepted faults.
+/// What accepts faults so that they do not fail a check: waivers and a baseline.
 #[derive(Clone, Copy)]
 pub struct AcceptedFaults<'a> {
     /// Waivers of the configuration.
@@ -23,28 +24,28 @@ pub struct AcceptedFaults<'a> {
 /// Reason for accepting a fault of the baseline.
 const IN_BASELINE: &str = "in the baseline";
 
-/// Collects the verdicts while waivers and the baseline are applied.
+/// Collects the verdicts of the checks, and applies waivers and the baseline to each.
 pub struct VerdictCollector<'w> {
     pub results: Vec<CheckResult>,
     /// Notes about unused waivers.
     pub notes: Vec<String>,
-    /// Faults that no waiver accepts, and the coverage of the checks.
+    /// Faults that no waiver accepts, and what the checks could and could not decide.
     pub seen: CheckCoverage,
     accepted: AcceptedFaults<'w>,
     probes: &'w [Probe],
-    /// True if runs were omitted: then it is unknown whether a waiver is unused.
+    /// True if some runs were omitted, so that it is unknown whether a waiver is unused.
     partial: bool,
     used: Vec<&'w Waiver>,
-    /// Verdicts that are undecided only because of what `blocked_by` names.
+    /// Checks that are undecided only because of problems that other checks report.
     blocked: BTreeSet<CheckId>,
-    /// Places of the accepted faults, with the reason of each.
+    /// Check, probe and format of each accepted fault, with the reason why it is accepted.
     accepted_places: Vec<(BlockedBy, &'w str)>,
-    /// Places of the other faults.
+    /// Check, probe and format of each fault that is not accepted.
     open_places: Vec<BlockedBy>,
 }
 
 impl<'w> VerdictCollector<'w> {
-    /// Creates a collector without verdicts; `partial` verdicts rest on a part of the runs.
+    /// Creates a collector without verdicts. `partial` is true if some runs were omitted.
     pub fn new(accepted: AcceptedFaults<'w>, probes: &'w [Probe], partial: bool) -> Self {
         let names = probes.iter().map(|probe| (probe.name.as_str(), probe.source()));
         Self {
@@ -134,14 +135,16 @@ impl<'w> VerdictCollector<'w> {
         self.results.push(result);
     }
 
-    /// True if the baseline contains the fault; of equal lines of code, as many as it counts.
+    /// Counts an occurrence of a fault, and returns true if the baseline contains it. If the baseline counts two equal
+    /// lines of code, a third one is not known.
     fn is_known(&mut self, check: &Check, evidence: &Evidence) -> bool {
         let fault = Fault::from_evidence(self.accepted.target, check.id, check.layer, evidence);
         self.seen.faults.add(fault.clone());
         self.seen.faults.count(&fault) <= self.accepted.baseline.count(&fault)
     }
 
-    /// Records the place of a fault, with the reason if it is accepted. A place in the code is never a cause.
+    /// Records the check, probe and format of a fault. `reason` is why the fault is accepted; `None` if it is not.
+    /// Faults in code are not recorded, because they never keep another check undecided.
     fn record_place(&mut self, id: CheckId, evidence: &Evidence, reason: Option<&'w str>) {
         for probe in [evidence.probe.as_deref(), origin(evidence, self.probes)].into_iter().flatten() {
             let place = BlockedBy { id, probe: Some(probe.to_owned()), format: evidence.format };
@@ -155,7 +158,7 @@ impl<'w> VerdictCollector<'w> {
         }
     }
 
-    /// Adds a verdict without problems that could be waived.
+    /// Adds a verdict that has no problems to waive, and adds a note for each waiver of its check.
     fn add_without_problem(&mut self, result: CheckResult, waivers: &[Waiver]) {
         let open = self.partial && result.status == Status::Unverified;
         for waiver in waivers_of(waivers, result.id).filter(|_| !open) {
@@ -168,7 +171,7 @@ impl<'w> VerdictCollector<'w> {
         self.results.push(result);
     }
 
-    /// Waives the verdicts whose causes are all waived.
+    /// Waives an undecided verdict if all problems that keep it undecided are waived or in the baseline.
     pub fn waive_dependents(&mut self) {
         let dependents =
             self.results.iter().enumerate().filter(|(_, result)| self.blocked.contains(&result.id));
@@ -182,9 +185,9 @@ impl<'w> VerdictCollector<'w> {
         }
     }
 
-    /// Returns the reasons for accepting everything that an undecided verdict waits for, each with its check, as far as
-    /// it concerns the runs of `within`; `None` if a cause is not accepted. `path` contains the verdicts that wait for
-    /// this one.
+    /// Returns why all problems are accepted that keep a verdict undecided: for each problem, the check that reports it
+    /// and the reason. `None` if a problem is not accepted. If `within` is given, only problems in its runs count.
+    /// `path` contains the checks whose verdicts wait for this one.
     fn causes_of(
         &self,
         result: &CheckResult,
@@ -212,7 +215,8 @@ impl<'w> VerdictCollector<'w> {
         Some(all)
     }
 
-    /// Returns why a cause is accepted: a waiver covers it, or its check has no unaccepted fault there.
+    /// Returns the reasons why `cause`, a problem that another check reports, is accepted: a waiver covers it, or its
+    /// check has only accepted faults in these runs. `None` if it is not accepted.
     fn acceptance_of(&self, cause: &BlockedBy) -> Option<Vec<&'w str>> {
         if let Some(waiver) = self.used.iter().find(|waiver| covers_cause(waiver, cause)) {
             return Some(vec![&waiver.reason]);
@@ -244,26 +248,27 @@ fn describe(waiver: &Waiver) -> String {
     }
 }
 
-/// Returns the declared probe that the probe of the evidence is derived from.
+/// Returns the name of the declared probe from which the call in `evidence` is derived; `None` if it is not derived.
 fn origin<'p>(evidence: &Evidence, probes: &'p [Probe]) -> Option<&'p str> {
     probes.iter().find(|probe| Some(&probe.name) == evidence.probe.as_ref())?.source()
 }
 
-/// True if a waiver covers this evidence. The faults of a derived probe also belong to its declared probe.
+/// True if a waiver covers a problem with this evidence. A waiver of a declared probe also covers calls that are
+/// derived from it.
 fn covers_evidence(waiver: &Waiver, evidence: &Evidence, probes: &[Probe]) -> bool {
     let probe = waiver.probe.as_deref();
     (probe.is_none() || probe == evidence.probe.as_deref() || probe == origin(evidence, probes))
         && (waiver.format.is_none() || waiver.format == evidence.format)
 }
 
-/// True if a waiver accepts the cause that a verdict waits for.
+/// True if a waiver covers `cause`, a problem that keeps another verdict undecided.
 fn covers_cause(waiver: &Waiver, cause: &BlockedBy) -> bool {
     waiver.check == cause.id.as_str()
         && (waiver.probe.is_none() || waiver.probe == cause.probe)
         && (waiver.format.is_none() || waiver.format == cause.format)
 }
 
-/// True if two causes may be in the same run.
+/// True if two problems may be in the same run: their probes and their formats are equal or missing.
 fn overlap(a: &BlockedBy, b: &BlockedBy) -> bool {
     let probe = a.probe.is_none() || b.probe.is_none() || a.probe == b.probe;
     probe && (a.format.is_none() || b.format.is_none() || a.format == b.format)
@@ -296,8 +301,8 @@ mod tests {
         BlockedBy { id, probe: Some(probe.into()), format: Some(OutputFormat::Json) }
     }
 
-    /// Returns a judgement that is broken, or waits for these causes; that of `p2-json-strict` also waits for something
-    /// else.
+    /// Returns a violated judgement if `status` is `Fail`. Otherwise returns an undecided one, which the problems in
+    /// `blocked_by` block. For `p2-json-strict`, it has a further reason, which no check reports.
     fn judgement(id: CheckId, status: Status, blocked_by: Vec<BlockedBy>) -> (CheckId, Judgement) {
         let mut reasons: Vec<Reason> = blocked_by
             .into_iter()

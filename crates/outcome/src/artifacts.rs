@@ -10,7 +10,8 @@ use std::collections::HashMap;
 #[derive(Debug, Clone)]
 pub(super) struct ArtifactChange {
     pub(super) path: String,
-    /// `None` if the event does not report it; the file was then at least modified.
+    /// Operation on the file; `None` if the event does not report it. The file then counts as modified, unless another
+    /// event reports more.
     pub(super) operation: Option<Operation>,
     pub(super) size: Option<u64>,
     pub(super) kind: ArtifactKind,
@@ -32,7 +33,7 @@ pub(super) struct Artifacts {
 }
 
 impl Artifacts {
-    /// Records a change that event number `event` reports.
+    /// Records a change of a file, which event number `event` reports.
     pub(super) fn record(&mut self, event: u64, change: ArtifactChange) {
         if let Some(index) = self.index.get(&change.path) {
             let known = &mut self.list[*index].1;
@@ -49,8 +50,8 @@ impl Artifacts {
         }
     }
 
-    /// Updates the operation of a file from other evidence, such as a file watcher. Unknown files are ignored, as
-    /// others than the run may have changed them.
+    /// Updates the operation on a file from other evidence, such as a file watcher. Files that no event of the run
+    /// reports are ignored, because other programs may have changed them.
     pub(super) fn refine(&mut self, path: &str, operation: Operation) {
         if let Some(index) = self.index.get(path) {
             let known = &mut self.list[*index].1;
@@ -58,7 +59,7 @@ impl Artifacts {
         }
     }
 
-    /// Records all changes of another collection.
+    /// Records all changes of `other`.
     pub(super) fn merge(&mut self, other: &Self) {
         for (event, change) in &other.list {
             self.record(*event, change.clone());
@@ -78,8 +79,9 @@ impl Artifacts {
     }
 }
 
-/// Returns the changes by a call of a tool that writes files, if the call succeeds. Agents use similar names for these
-/// tools and their parameters. A call does not show whether the file existed before.
+/// Returns the change of a file by a call of a tool that writes or edits files, such as `Write`; empty for other tools.
+/// The change only counts if the call succeeds. Agents use similar names for these tools and their parameters. A call
+/// does not show whether the file existed before.
 pub(super) fn file_changes(tool: Option<&str>, input: Option<&Value>) -> Vec<ArtifactChange> {
     let writes = matches!(tool, Some("Write" | "write" | "write_file" | "write_to_file"));
     let edits = ["Edit", "MultiEdit", "NotebookEdit", "edit", "replace", "replace_in_file", "editor"];
@@ -97,7 +99,7 @@ pub(super) fn file_changes(tool: Option<&str>, input: Option<&Value>) -> Vec<Art
     vec![ArtifactChange::of_file(path, None, size)]
 }
 
-/// Combines two consecutive operations on a file.
+/// Combines two consecutive operations on a file into one: created and then modified is created.
 fn combine(first: Option<Operation>, second: Option<Operation>) -> Option<Operation> {
     use Operation::{Created, Deleted, Modified};
     match (first, second) {
@@ -108,7 +110,8 @@ fn combine(first: Option<Operation>, second: Option<Operation>) -> Option<Operat
     }
 }
 
-/// Returns the operation that the lengths of the content before and after it imply; a missing content counts as empty.
+/// Infers the operation on a file from the lengths of its content before and after it. A missing length counts as 0;
+/// `None` if both are missing.
 pub(super) fn operation_from_lengths(before: Option<u64>, after: Option<u64>) -> Option<Operation> {
     match (before.unwrap_or(0), after.unwrap_or(0)) {
         _ if before.is_none() && after.is_none() => None,

@@ -25,7 +25,7 @@ pub struct Trajectory {
     extra: Extra,
 }
 
-/// Result of the run, for which ATIF has no members.
+/// Success and error of the run, for which ATIF has no members.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct Extra {
     success: bool,
@@ -105,7 +105,7 @@ struct FinalMetrics {
     extra: Map<String, Value>,
 }
 
-/// Creates the trajectory of a session with its outcome.
+/// Creates the trajectory from the steps of a session and the outcome of the run.
 pub(super) fn trajectory(
     mapper: Option<&Mapper>,
     session: Option<&Session>,

@@ -10,15 +10,15 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What one event reports about a call.
+/// What one event reports about a tool call.
 #[derive(Debug, Default)]
 pub(super) struct Update<'e> {
     pub(super) id: &'e str,
-    /// True if a new call begins, even if an earlier one has this id.
+    /// True if the event begins a new call, even if an earlier call has the same ID.
     pub(super) begins: bool,
     pub(super) message: Option<&'e str>,
     pub(super) name: Option<&'e str>,
-    /// Status of a call that has ended.
+    /// Status of the call if it has ended, otherwise `None`.
     pub(super) status: Option<CallStatus>,
     pub(super) start: Option<f64>,
     pub(super) end: Option<f64>,
@@ -28,22 +28,22 @@ pub(super) struct Update<'e> {
     pub(super) file_changes: Vec<ArtifactChange>,
 }
 
-/// Result of an update.
+/// What an update did: the call that it changed or added, and the files that this call changed.
 #[derive(Debug)]
 pub(super) struct UpdateResult {
-    /// Index of the call.
+    /// Index of the updated call in the list of all calls.
     pub(super) index: usize,
     pub(super) is_new: bool,
-    /// Files that the call changed, once it has succeeded.
+    /// Files that the call changed; empty unless this update reports that the call has succeeded.
     pub(super) file_changes: Vec<ArtifactChange>,
 }
 
 #[derive(Debug, Default)]
 struct Call {
-    /// Empty unless inputs and outputs are kept.
+    /// ID of the call; empty unless inputs and outputs are kept.
     id: String,
     name: Rc<str>,
-    /// Hash of the id of its message.
+    /// Hash of the ID of the message that contains the call.
     message: Option<u64>,
     /// `None` until the call has ended.
     status: Option<CallStatus>,
@@ -58,7 +58,7 @@ struct Call {
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     list: Vec<Call>,
-    /// Maps the hash of a call id to the last call with that id.
+    /// Maps the hash of a call's ID to the index of the last call with this ID.
     index: HashMap<u64, usize>,
     /// Names of tools, each stored once.
     shared_names: Vec<Rc<str>>,
@@ -71,17 +71,18 @@ impl Calls {
         self.list.is_empty()
     }
 
-    /// Whether a call has not ended.
+    /// True if at least one call has not ended.
     pub(super) fn any_open(&self) -> bool {
         self.open_count > 0
     }
 
-    /// Whether there is a call with this id.
+    /// True if there is a call with this ID.
     pub(super) fn knows(&self, id: &str) -> bool {
         self.index.contains_key(&xxh3_64(id.as_bytes()))
     }
 
-    /// Applies an update of a tool part. Returns `None` if the part has no call id.
+    /// Applies an event of opencode that updates a tool call. Inputs and outputs are kept if `full` is true. Returns
+    /// `None` if the event contains no ID of the call.
     pub(super) fn update_from_part(&mut self, event: &EventFields, full: bool) -> Option<UpdateResult> {
         let output = event.text(Field::ToolOutput).or(event.text(Field::ToolError));
         let update = Update {
@@ -103,7 +104,8 @@ impl Calls {
         Some(self.apply(update, full))
     }
 
-    /// Applies an update; inputs and outputs are kept if `full` is true.
+    /// Applies an update to the call with its ID, or adds the call if it is new. Inputs and outputs are kept if `full`
+    /// is true.
     pub(super) fn apply(&mut self, update: Update<'_>, full: bool) -> UpdateResult {
         let hash = xxh3_64(update.id.as_bytes());
         let message = update.message.map(|message| xxh3_64(message.as_bytes()));
@@ -144,13 +146,14 @@ impl Calls {
         result
     }
 
-    /// Returns id, name, input and output of a call, as far as they are kept.
+    /// Returns ID, name, input and output of the call with this index. ID, input and output are missing unless they are
+    /// kept.
     pub(super) fn details(&self, index: usize) -> (&str, &str, Option<&Value>, Option<&str>) {
         let call = &self.list[index];
         (&call.id, &call.name, call.input.as_ref(), call.output.as_deref())
     }
 
-    /// Returns the stored copy of a name, as the same few names repeat.
+    /// Returns a shared copy of the name of a tool. This saves memory, because the same few names repeat.
     fn shared_name(&mut self, name: &str) -> Rc<str> {
         if let Some(known) = self.shared_names.iter().rev().take(64).find(|known| &***known == name) {
             return Rc::clone(known);
@@ -171,7 +174,8 @@ impl Calls {
     }
 }
 
-/// Returns the changes of files by a completed call, as opencode's tools report them.
+/// Returns the file changes by a completed call of a tool of opencode, such as `write` or `edit`; empty for other
+/// events.
 pub(super) fn file_changes(event: &EventFields) -> Vec<ArtifactChange> {
     if event.text(Field::ToolStatus) != Some("completed") {
         return Vec::new();

@@ -32,16 +32,16 @@ pub(super) const MAPPER: Mapper = Mapper {
     failure_reason,
 };
 
-/// What differs between the agents with this format.
+/// Differences between the agents whose events have the format of Claude Code.
 pub(super) struct ClaudeVariant {
-    /// Pointer of the agent's version in the first event.
+    /// JSON pointer to the version of the agent in the first event.
     pub(super) version: &'static str,
     pub(super) provider: Option<&'static str>,
-    /// True if messages have their final usage.
+    /// True if the token counts in a message are final, and not measured at its beginning.
     pub(super) has_final_usage: bool,
 }
 
-/// Whether the event is the first one of an agent with its version at this pointer.
+/// True if the event is the first one of a stream and has the agent's version at the JSON pointer `version`.
 pub(super) fn detects(event: &Value, version: &str) -> bool {
     text(event, "/subtype") == Some("init") && event.pointer(version).is_some()
 }

@@ -41,7 +41,8 @@ fn map_event(state: &mut State, event: &Value) -> MapResult {
     MapResult::Understood
 }
 
-/// Handles an error event: the reason of the failure if the run has no other, otherwise a warning.
+/// Handles an error event. Its message becomes the error of the run; if the run has another error or has ended, it
+/// becomes a warning.
 fn error(session: &mut Session, message: &str) {
     match &session.error {
         None if session.activity != Activity::Idle => session.fail(None, message),

@@ -28,7 +28,7 @@ fn detects(event: &Value) -> bool {
     }
 }
 
-/// Whether the event is one of 0.42 and before: the configuration, the prompt, or a message of the protocol.
+/// True if the event is one of codex 0.42 or earlier: the configuration, the prompt, or a message of the protocol.
 fn is_legacy(event: &Value) -> bool {
     ["/sandbox", "/prompt", "/msg/type"].iter().any(|key| event.pointer(key).is_some_and(Value::is_string))
 }
@@ -66,7 +66,7 @@ fn map_event(state: &mut State, event: &Value) -> MapResult {
     MapResult::Understood
 }
 
-/// Sets an error, whose text may contain the provider's error as JSON.
+/// Sets the error of the session. If the message contains the error of the provider as JSON, the error has its type.
 fn fail(session: &mut Session, message: Option<&str>) {
     let message = message.unwrap_or("the turn failed");
     let object = message.find('{').and_then(|start| serde_json::from_str::<Value>(&message[start..]).ok());
@@ -74,7 +74,8 @@ fn fail(session: &mut Session, message: Option<&str>) {
     session.fail(kind, message);
 }
 
-/// Returns the activity for streams in which no event ends a turn: a complete run ends with an answer.
+/// Returns the activity after an event, for streams in which no event ends a turn. After an answer, the session is
+/// idle, because a complete run ends with an answer.
 const fn activity_without_turns(answers: bool) -> Activity {
     if answers { Activity::Idle } else { Activity::Busy }
 }

@@ -1,4 +1,4 @@
-//! The collector: reads streams and returns the outcome.
+//! Reads the event streams of an agent, and returns the outcome of its run.
 
 use super::event_builder::{self, EventBuilder, MAX_LINE};
 use super::event_fields::FieldReader;
@@ -13,12 +13,12 @@ use std::collections::VecDeque;
 use std::io::{self, Read};
 use strict_json::{self, ArrayRecords, Event, Problem, ProblemKind, ProblemSeverity, ReadOptions, Sink};
 
-/// Maximum number of warnings about lines of one stream; further ones are counted.
+/// Maximum number of warnings about lines that are kept for each stream; further ones are only counted.
 const MAX_NAMED_LINES: usize = 10;
 /// Maximum number of bytes that are read to detect whether a stream is an array.
 const MAX_HEAD: usize = 4 << 10;
 
-/// Collects the events of streams; returns the outcome at any time.
+/// Reads the event streams of an agent, and returns the outcome of its run at any time.
 pub struct Collector {
     inner: RefCell<Inner>,
 }
@@ -47,7 +47,7 @@ impl Collector {
         self.read_stream(input, name)
     }
 
-    /// Reads a stream that belongs to the same file as the one before.
+    /// Reads a stream that continues the current file instead of beginning another.
     fn read_stream(&self, mut input: impl Read, name: &str) -> io::Result<()> {
         let full = {
             let mut inner = self.inner.borrow_mut();
@@ -91,14 +91,15 @@ impl Collector {
         Ok(())
     }
 
-    /// Reads stderr to its end: text with events in it. If the run failed and no event has the reason, the last lines
-    /// of the text become the error.
+    /// Reads stderr to its end: lines of text, with events between them. If the run failed and no event states the
+    /// reason, the last lines of the text become the error.
     pub fn read_stderr(&self, input: impl Read) -> io::Result<()> {
         let text = |line: &[u8]| self.inner.borrow_mut().state.stderr_tail.push(line);
         stderr::read(input, |object| self.read_object(object), text)
     }
 
-    /// Reads an object; returns false if it is not an event.
+    /// Reads a JSON object that was found on stderr. Returns false if it is not an event of the agent; it then counts
+    /// as text.
     fn read_object(&self, object: &[u8]) -> io::Result<bool> {
         let before = |inner: &Inner| (inner.state.understood(), inner.state.events, inner.state.skipped);
         let (understood, events, skipped) = before(&self.inner.borrow());
@@ -112,7 +113,7 @@ impl Collector {
         Ok(event)
     }
 
-    /// Reads the lines of a stream like [`Collector::read`].
+    /// Reads `lines` as one stream, like [`Collector::read`].
     pub fn read_lines<L: AsRef<[u8]>>(&self, lines: impl IntoIterator<Item = L>) {
         let lines = LineReader { lines: lines.into_iter(), rest: VecDeque::new() };
         self.read(lines, "").expect("memory can be read");
@@ -130,7 +131,7 @@ impl Collector {
         atif::trajectory(state.mapper, state.main(), outcome)
     }
 
-    /// Returns the warnings about lines that could not be read, with which [`RunOutcome::warnings`] ends.
+    /// Returns the warnings about lines that could not be read. [`RunOutcome::warnings`] ends with the same warnings.
     pub fn line_warnings(&self) -> Vec<String> {
         self.inner.borrow().stream_warnings.iter().flat_map(Warnings::list).collect()
     }
@@ -147,16 +148,16 @@ impl Collector {
 struct LineSink<'c> {
     collector: &'c Collector,
     name: String,
-    /// Name of a record in warnings: line or item.
+    /// Name of a record in warnings: `line` or `item`.
     unit: &'static str,
     fields: FieldReader,
     builder: EventBuilder,
-    /// Whether the mapper needs the fields of an event, and whether it needs the event as a value.
+    /// Two flags: the mapper needs selected fields of an event; the mapper needs the event as a JSON value.
     needs: (bool, bool),
     line: u64,
-    /// Offset of the record.
+    /// Byte offset at which the current record begins.
     start: u64,
-    /// Why the current line is skipped.
+    /// Why the current line is skipped; `None` if it is not skipped.
     skip_reason: Option<String>,
 }
 
@@ -257,12 +258,13 @@ fn first_two_bytes(head: &[u8]) -> Vec<u8> {
     head.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).take(2).collect()
 }
 
-/// Whether the stream is a document with an array of events. Text can begin with a bracket as well.
+/// True if a stream is one JSON array of events, which begins with `[{` or `[]`. A single bracket may also begin a
+/// text.
 fn is_array(head: &io::Cursor<Vec<u8>>) -> bool {
     matches!(&first_two_bytes(head.get_ref())[..], b"[{" | b"[]")
 }
 
-/// A reader of the given lines.
+/// Reads the given lines as one stream, in which each line ends in a newline.
 struct LineReader<I> {
     lines: I,
     /// Rest of the current line.

@@ -1,4 +1,4 @@
-//! Builds events as values within a memory limit, without events and members that repeat others.
+//! Builds events as JSON values within a memory limit. Events and members that repeat others are left out.
 
 use super::fields::MAX_TEXT;
 use serde_json::Value;
@@ -9,32 +9,34 @@ pub const MAX_LINE: u64 = 64 << 20;
 /// Maximum size of an event, in bytes: its keys, its texts as far as they are kept, and [`VALUE_SIZE`] for each value.
 /// Larger events are skipped.
 pub(super) const MAX_EVENT: usize = 4 << 20;
-/// Size of a value without its text, in bytes.
+/// Size that a JSON value without its text counts, in bytes.
 const VALUE_SIZE: usize = 64;
-/// Maximum length of a text in an event, in bytes; more than [`MAX_TEXT`], so that truncation is noticed.
+/// Maximum number of bytes of a text that are kept. This is more than [`MAX_TEXT`], so that a longer text is noticed
+/// later.
 const MAX_KEPT_TEXT: usize = MAX_TEXT + 4;
-/// Types of events that repeat other events or parts of them, for all agents whose events are built as values.
+/// Values of `type` in events that repeat other events or parts of them, of all agents whose events are built as
+/// values. Such events are not built.
 const REPEATED_TYPES: &[&str] =
     &["stream_event", "message_start", "message_update", "turn_end", "tool_execution_update"];
-/// Member of events that repeats other events.
+/// Key of an event whose value repeats other events. It is not built.
 const REPEATED_MEMBER: &str = "messages";
-/// Member of events with the complete result of a tool.
+/// Key of an event whose value is the complete result of a tool. Only the members in [`NEEDED_DETAILS`] are built.
 const DETAILS_MEMBER: &str = "tool_use_result";
-/// Members of [`DETAILS_MEMBER`] that are needed.
+/// Keys in the value of [`DETAILS_MEMBER`] that are built.
 const NEEDED_DETAILS: &[&str] = &["type", "filePath"];
 
-/// Builds the current event as a value.
+/// Builds the current event as a JSON value.
 #[derive(Debug, Default)]
 pub(super) struct EventBuilder {
     builder: Option<Builder>,
     depth: u32,
-    /// True if the next value is the type of the event.
+    /// True if the next value is that of the key `type`.
     is_type: bool,
     /// Depth of the object whose current member is skipped.
     skipped_depth: Option<u32>,
-    /// True inside of [`DETAILS_MEMBER`].
+    /// True inside of the value of [`DETAILS_MEMBER`].
     in_details: bool,
-    /// Number of bytes of the current text that are kept.
+    /// Number of bytes of the current text that are kept so far.
     text_length: usize,
     /// Size of the event so far, in bytes.
     size: usize,
@@ -45,7 +47,7 @@ pub(super) struct EventBuilder {
 }
 
 impl EventBuilder {
-    /// Begins an event at offset `start`; builds nothing if that is `None`.
+    /// Begins an event at the byte offset `start`. If `start` is `None`, the event is not built.
     pub(super) fn begin(&mut self, start: Option<u64>) {
         let builder = start.map(|start| Builder::new(start, MAX_LINE));
         *self = Self { builder, ..Self::default() };
@@ -59,7 +61,7 @@ impl EventBuilder {
         self.builder.as_mut().and_then(Builder::take)
     }
 
-    /// Handles the next part of the event.
+    /// Handles the next token of the event, such as a key or a number.
     pub(super) fn event(&mut self, event: Event<'_>) {
         if self.builder.is_none() {
             return;
@@ -110,7 +112,7 @@ impl EventBuilder {
         }
     }
 
-    /// Returns the bytes of a part of the current text that are kept.
+    /// Returns the start of `text`, a part of the current text, that fits into the maximum length of the current text.
     fn truncate<'t>(&mut self, text: &'t str) -> &'t str {
         let fits = text.floor_char_boundary(MAX_KEPT_TEXT - self.text_length);
         self.text_length += fits;

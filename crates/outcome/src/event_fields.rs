@@ -1,10 +1,10 @@
-//! Reads the needed fields of an event and skips the rest.
+//! Reads the fields of an event that mappers need, and skips the rest.
 
 use super::fields::{FIELDS, Field, MAX_NAME, MAX_TEXT, TextLimit, expand_path};
 use serde_json::Value;
 use strict_json::{Builder, Event, JsonType, Sink};
 
-/// Maximum capacity of a text buffer that is kept for the next event, in bytes.
+/// Maximum capacity of the buffer of a field that is reused for the next event, in bytes.
 const MAX_SPARE: usize = 64 << 10;
 /// Maximum number of elements of an array that are kept.
 const MAX_ELEMENTS: usize = 1000;
@@ -16,17 +16,17 @@ struct FieldSlot {
     text: String,
     list: Vec<String>,
     number: f64,
-    /// Offset of the text.
+    /// Byte offset of the text in the stream.
     start: u64,
     /// Length of the complete text in bytes.
     length: u64,
 }
 
-/// The fields of one event.
+/// The fields of one event that mappers need.
 #[derive(Debug)]
 pub(super) struct EventFields {
     slots: Vec<FieldSlot>,
-    /// The fields of the current event.
+    /// Fields that the current event contains.
     filled: Vec<Field>,
     pub(super) input: Option<Value>,
     /// True if a text was truncated.
@@ -65,47 +65,48 @@ impl EventFields {
         Some(&self.slots[field as usize]).filter(|slot| slot.json_type == Some(json_type))
     }
 
-    /// Whether the field exists and is not null.
+    /// True if the event has the field and its value is not null.
     pub(super) fn has(&self, field: Field) -> bool {
         self.slots[field as usize].json_type.is_some()
     }
 
-    /// Returns a text, possibly truncated.
+    /// Returns the text of a field, possibly truncated; `None` if the value is not a string.
     pub(super) fn text(&self, field: Field) -> Option<&str> {
         self.slot(field, JsonType::String).map(|slot| slot.text.as_str())
     }
 
-    /// Returns a text that is not empty, such as a name or an id.
+    /// Returns the text of a field if it is not empty, such as a name or an ID.
     pub(super) fn nonempty(&self, field: Field) -> Option<&str> {
         self.text(field).filter(|text| !text.is_empty())
     }
 
-    /// Returns a text that is not empty as a `String`.
+    /// Returns the text of a field as a `String` if it is not empty.
     pub(super) fn string(&self, field: Field) -> Option<String> {
         self.nonempty(field).map(str::to_owned)
     }
 
-    /// Returns the complete length of a text, in bytes.
+    /// Returns the length of the text of a field, in bytes, before it was truncated.
     pub(super) fn length(&self, field: Field) -> Option<u64> {
         self.slot(field, JsonType::String).map(|slot| slot.length)
     }
 
-    /// Returns a text, unless it was truncated.
+    /// Returns the text of a field, unless it was truncated.
     pub(super) fn complete_text(&self, field: Field) -> Option<&str> {
         self.text(field).filter(|text| self.length(field) == Some(text.len() as u64))
     }
 
-    /// Returns the texts of an array, or the one text of the field.
+    /// Returns the texts of a field whose value is an array of strings. A single string counts as an array with one
+    /// element.
     pub(super) fn list(&self, field: Field) -> &[String] {
         &self.slots[field as usize].list
     }
 
-    /// Returns a finite number.
+    /// Returns the value of a field if it is a finite number.
     pub(super) fn number(&self, field: Field) -> Option<f64> {
         self.slot(field, JsonType::Number).map(|slot| slot.number).filter(|number| number.is_finite())
     }
 
-    /// Returns a non-negative integer.
+    /// Returns the value of a field if it is a non-negative integer.
     pub(super) fn count(&self, field: Field) -> Option<u64> {
         let number = self.number(field).filter(|number| *number >= 0.0 && number.fract() == 0.0)?;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and positive")]
@@ -117,23 +118,23 @@ impl EventFields {
     }
 }
 
-/// A node in the tree of the paths of all fields.
+/// A node in the tree of keys that leads to the fields.
 #[derive(Debug, Default)]
 struct PathNode {
-    /// Children by key; `*` stands for each element of an array.
+    /// Children of the node. The key `*` stands for each element of an array.
     members: Vec<Member>,
     field: Option<Field>,
 }
 
 #[derive(Debug)]
 struct Member {
-    /// Distinguishes most keys without comparing all bytes.
+    /// Result of [`tag`] for the key, which distinguishes most keys without comparing all bytes.
     tag: u32,
     key: &'static str,
     node: usize,
 }
 
-/// Returns length, first and last byte of a key as one number.
+/// Returns the length, the first and the last byte of a key as one number, which is fast to compare.
 fn tag(key: &[u8]) -> u32 {
     let [first, .., last] = key else { return u32::MAX };
     u32::from_le_bytes([*first, *last, key.len().min(255) as u8, 0])
@@ -145,13 +146,13 @@ pub(super) struct FieldReader {
     pub(super) event: EventFields,
     nodes: Vec<PathNode>,
     full: bool,
-    /// Nodes of the open containers; for arrays, with the index of the current element.
+    /// Nodes of the open objects and arrays, outermost first. Arrays have the index of the current element.
     open: Vec<(usize, Option<usize>)>,
     /// Node of the next value; `None` if the value is not needed.
     next: Option<usize>,
-    /// Number of open containers that are not needed.
+    /// Number of open objects and arrays that contain no field.
     skipped: u32,
-    /// Builder of the input of a tool.
+    /// Builds the input of a tool call as a JSON value.
     input_builder: Option<Builder>,
 }
 
@@ -185,7 +186,7 @@ impl FieldReader {
         self.input_builder = None;
     }
 
-    /// Whether the text of the next value is needed.
+    /// True if the text of the next value is needed.
     pub(super) fn needs_text(&self) -> bool {
         self.input_builder.is_some()
             || self.field().is_some_and(|field| match field.text_limit() {
@@ -199,7 +200,7 @@ impl FieldReader {
             })
     }
 
-    /// Handles the next part of the event.
+    /// Handles the next token of the event, such as a key or a number.
     pub(super) fn event(&mut self, event: Event<'_>) {
         if let Some(builder) = &mut self.input_builder {
             builder.event(event);
@@ -258,7 +259,7 @@ impl FieldReader {
         self.end_value();
     }
 
-    /// Moves to the next element, if the value is in an array.
+    /// Ends a value. If it is in an array, moves to the next element.
     fn end_value(&mut self) {
         if self.skipped > 0 {
             return;
@@ -280,7 +281,8 @@ impl FieldReader {
         matching.next().map(|member| member.node)
     }
 
-    /// Moves to the member with this key; returns whether the key is needed for a value that is built.
+    /// Moves to the member with this key. Returns true if the key itself is needed, because the value around it is
+    /// built.
     pub(super) fn needs_key(&mut self, key: &[u8]) -> bool {
         if self.skipped == 0
             && let Some((node, None)) = self.open.last()
@@ -294,7 +296,7 @@ impl FieldReader {
         self.next.filter(|_| self.skipped == 0).and_then(|node| self.nodes[node].field)
     }
 
-    /// Handles a part of the text at offset `start`; `ends` is true for the last part.
+    /// Handles a part of a string that begins at the byte offset `start`. `ends` is true for the last part.
     fn text(&mut self, text: &str, start: u64, ends: bool) {
         if let Some(field) = self.field() {
             // Index of the element in the innermost array.

@@ -1,14 +1,14 @@
-//! Table of the members of an event that opencode's mappers need.
+//! Table of the values in events that the mappers of opencode need.
 
-/// Declares the fields, each with the paths at which it occurs.
+/// Declares the enum `Field` and the table `FIELDS`. The paths of a field are where events contain it.
 macro_rules! fields {
     ($($field:ident: $($path:literal),+;)+) => {
-        /// A member that is needed. Events of several dialects may fill the same field.
+        /// A value in an event that mappers need. Events of several dialects may fill the same field.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(super) enum Field { $($field,)+ }
 
-        /// The paths of each field: keys separated by dots. The first may be an alias of [`ALIASES`]; `*` stands for
-        /// each element of an array. If an event has several paths of a field, the last one counts.
+        /// The paths of each field in an event: keys separated by dots. The first key may be an alias of [`ALIASES`];
+        /// `*` stands for each element of an array. If an event contains several paths of a field, the last one counts.
         pub(super) const FIELDS: &[(Field, &[&str])] = &[$((Field::$field, &[$($path),+]),)+];
     };
 }
@@ -95,13 +95,14 @@ fields! {
     FileUrl: "{part}.url";
 }
 
-/// Aliases for the paths of errors (of sessions, messages and runs) and of parts (of both dialects).
+/// Aliases with which a path may begin: `{error}` for errors of sessions, messages and runs, `{part}` for parts of
+/// messages in both dialects of opencode.
 const ALIASES: [(&str, &[&str]); 2] = [
     ("{error}", &["error", "properties.error", "properties.info.error"]),
     ("{part}", &["part", "properties.part"]),
 ];
 
-/// Returns the keys of each path that a path of [`FIELDS`] stands for.
+/// Expands the alias with which a path of [`FIELDS`] may begin. Returns the keys of each resulting path.
 pub(super) fn expand_path(path: &'static str) -> impl Iterator<Item = impl Iterator<Item = &'static str>> {
     let expanded =
         ALIASES.into_iter().find_map(|(alias, prefixes)| Some((prefixes, path.strip_prefix(alias)?)));
@@ -118,7 +119,7 @@ pub(super) enum TextLimit {
     Bytes(usize),
     /// Up to [`MAX_NAME`] bytes, or [`MAX_TEXT`] if inputs and outputs are kept.
     Name,
-    /// Only its length.
+    /// Nothing; only the length of the text is kept.
     Length,
     /// Up to [`MAX_TEXT`] bytes if inputs and outputs are kept, otherwise nothing.
     OnlyFull,

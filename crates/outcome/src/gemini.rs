@@ -138,7 +138,7 @@ fn document(session: &mut Session, event: &Value) {
     }
 }
 
-/// Sets the model, if exactly one was used.
+/// Sets the model if exactly one was used, and the provider.
 fn set_model(session: &mut Session, event: &Value) {
     session.assistant.model = only_key(event, "/stats/models").cloned();
     session.assistant.provider = Some("google".to_owned());

@@ -95,11 +95,11 @@ impl Dialect {
 /// Options of a [`Collector`], and facts about the run that its stream does not have.
 #[derive(Debug, Clone, Default)]
 pub struct OutcomeOptions {
-    /// Agent of the stream.
+    /// Agent that wrote the stream.
     pub dialect: Dialect,
-    /// Keep inputs and outputs of tool calls, up to 1 MiB each.
+    /// True to keep inputs and outputs of tool calls, up to 1 MiB each.
     pub full: bool,
-    /// Keep the steps for [`Collector::atif`]; memory then grows with the run.
+    /// True to keep the steps for [`Collector::atif`]. Memory then grows with the run.
     pub steps: bool,
     /// Exit code of the agent; any other than 0 makes the run a failure.
     pub exit_code: Option<i32>,

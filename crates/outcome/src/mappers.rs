@@ -3,7 +3,7 @@
 use super::state::Mapper;
 use super::{claude, cline, codex, gemini, opencode, opencode_run, pi, qwen};
 
-/// All mappers.
+/// The mappers of all agents. If the agent is not known, the first that recognizes an event is used.
 pub(super) const MAPPERS: &[Mapper] = &[
     opencode::MAPPER,
     opencode_run::MAPPER,

@@ -5,7 +5,7 @@ use super::session::Session;
 use super::types::{Metrics, Quantity};
 
 impl Session {
-    /// Returns the times, tokens and cost of the session, without the numbers of calls.
+    /// Returns the times, tokens and cost of the session. The numbers of calls are missing.
     pub(super) fn metrics(&self) -> Metrics {
         let (assistant, usage) = (&self.assistant, &self.usage);
         let (start, end) = (assistant.created, assistant.completed);

@@ -60,7 +60,7 @@ fn map_event(state: &mut State, event: &EventFields, kind: &str) -> MapResult {
     }
 }
 
-/// Updates the session of the event.
+/// Calls `update` with the session to which the event belongs.
 fn in_session(state: &mut State, event: &EventFields, update: impl FnOnce(&mut Session)) -> MapResult {
     state.session(event.nonempty(Field::Session)).map_or(MapResult::Ignored, |session| {
         update(session);
@@ -136,8 +136,8 @@ fn message(state: &mut State, event: &EventFields) -> MapResult {
     MapResult::Understood
 }
 
-/// Handles a part that begins or ends a step, or a reasoning part, for both mappers of opencode. `id` identifies the
-/// part if it may be repeated.
+/// Handles a part of the kind `step-start`, `step-finish` or `reasoning`, for both mappers of opencode. `id` identifies
+/// the part, so that a repeated one does not count twice.
 pub(super) fn step(session: &mut Session, event: &EventFields, kind: &str, id: &str, time: Option<f64>) {
     match kind {
         "step-start" => {
@@ -161,7 +161,7 @@ pub(super) fn step(session: &mut Session, event: &EventFields, kind: &str, id: &
     }
 }
 
-/// Adds a text part to the trace.
+/// Adds the text of an event to the current step of the trace. `reasoning` is true for a reasoning text.
 pub(super) fn trace_text(session: &mut Session, event: &EventFields, reasoning: bool) {
     if let (Some(trace), Some(text)) = (&mut session.trace, event.text(Field::Text)) {
         trace.current_step();
@@ -228,7 +228,7 @@ fn part(state: &mut State, event: &EventFields) -> MapResult {
     MapResult::Understood
 }
 
-/// Returns the source of a file part.
+/// Returns the source of the file that a file part of a message names; `None` if the event contains none.
 fn file_source(event: &EventFields) -> Option<ArtifactSource> {
     let text = event.has(Field::SourceText).then(|| SourceText {
         value: event.complete_text(Field::SourceValue).map(str::to_owned),

@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// Maximum number of messages whose roles are stored.
 const MAX_ROLES: usize = 256;
-/// Maximum number of open permissions.
+/// Maximum number of stored requests for permissions that are not answered yet.
 const MAX_OPEN_PERMISSIONS: usize = 256;
 
 /// Whether a session is working, as far as its events show.
@@ -27,7 +27,7 @@ pub(super) enum Activity {
     Idle,
 }
 
-/// The last assistant message; in a stream of steps, the whole run.
+/// Data about the last assistant message. If the stream consists of steps, data about the entire run.
 #[derive(Debug, Default)]
 pub(super) struct Assistant {
     pub(super) id: Option<String>,
@@ -38,7 +38,7 @@ pub(super) struct Assistant {
     pub(super) cost: Option<f64>,
     pub(super) model: Option<String>,
     pub(super) provider: Option<String>,
-    /// Reason for its end, such as `stop`.
+    /// Reason why the message ended, such as `stop`.
     pub(super) finish: Option<String>,
     pub(super) error: Option<ErrorDetails>,
 }
@@ -46,14 +46,14 @@ pub(super) struct Assistant {
 /// The permissions that a session requested.
 #[derive(Debug, Default)]
 pub(super) struct Permissions {
-    /// Hashes of the ids of unanswered requests.
+    /// Hashes of the IDs of requests that are not answered yet.
     open: VecDeque<u64>,
     rejected: bool,
     requested: bool,
 }
 
 impl Permissions {
-    /// Records a request; returns false if the permission is already requested.
+    /// Records a request for a permission. Returns false if an unanswered request has the same ID.
     pub(super) fn request(&mut self, id: &str) -> bool {
         self.requested = true;
         let id = xxh3_64(id.as_bytes());
@@ -64,7 +64,7 @@ impl Permissions {
         new
     }
 
-    /// Records the reply to a request.
+    /// Records the reply to the request with this ID.
     pub(super) fn reply(&mut self, id: &str, reply: &str) {
         let id = xxh3_64(id.as_bytes());
         self.open.retain(|open| *open != id);
@@ -72,7 +72,7 @@ impl Permissions {
         self.requested = true;
     }
 
-    /// Records a request that was rejected immediately.
+    /// Records a request for a permission that was rejected immediately.
     pub(super) fn reject(&mut self) {
         (self.requested, self.rejected) = (true, true);
     }
@@ -81,7 +81,7 @@ impl Permissions {
         self.rejected
     }
 
-    /// Returns whether approval is required; `None` if no permission was requested.
+    /// Returns true if a permission was rejected or is still unanswered; `None` if no permission was requested.
     pub(super) fn required(&self) -> Option<bool> {
         self.requested.then_some(self.rejected || !self.open.is_empty())
     }
@@ -92,7 +92,7 @@ impl Permissions {
 pub(super) struct Session {
     pub(super) id: String,
     pub(super) parent: Option<String>,
-    /// True if an event describes the session, not only names it.
+    /// True if an event describes the session, instead of only naming it.
     pub(super) announced: bool,
     pub(super) created: Option<f64>,
     pub(super) updated: Option<f64>,
@@ -106,21 +106,22 @@ pub(super) struct Session {
     pub(super) error: Option<ErrorDetails>,
     pub(super) warnings: Warnings,
     pub(super) permissions: Permissions,
-    /// Hashes of message ids, with true for messages of the assistant.
+    /// Hashes of the IDs of messages. True stands for a message of the assistant, false for one of the user.
     roles: VecDeque<(u64, bool)>,
-    /// Usage of all requests.
+    /// Tokens and cost of all requests to the model.
     pub(super) usage: Usage,
     /// Id of the last step that ended.
     pub(super) last_finish: Option<String>,
     /// Number of requests to the model.
     pub(super) steps: Option<f64>,
-    /// Total number of tokens, if the agent reports it.
+    /// Total number of tokens of the run, if the agent reports it.
     pub(super) tokens: Option<f64>,
-    /// Duration in milliseconds, if the agent reports it.
+    /// Duration of the run in milliseconds, if the agent reports it.
     pub(super) duration: Option<f64>,
-    /// Final answer, if an event reports it separately from the texts.
+    /// Final answer of the agent, if an event reports it in addition to the texts.
     pub(super) answer: Option<String>,
-    /// Set if the stream does not show each call: the number of calls, if the agent reports it.
+    /// `Some` if the stream does not show each tool call. The inner value is the number of calls, if the agent reports
+    /// it.
     pub(super) hidden_call_count: Option<Option<f64>>,
     /// Version of the agent.
     pub(super) version: Option<String>,
@@ -130,11 +131,11 @@ pub(super) struct Session {
     pub(super) trace: Option<Trace>,
     /// Number of the current event.
     pub(super) event: u64,
-    /// First time in the current file.
+    /// Earliest time of an event in the current file, in milliseconds since 1970.
     earliest: Option<f64>,
-    /// Last time in the current file.
+    /// Latest time of an event in the current file, in milliseconds since 1970.
     latest: Option<f64>,
-    /// Time spent in earlier files.
+    /// Time that the session spent in earlier files; `None` in the first file.
     previous_files: Option<PreviousFiles>,
 }
 
@@ -143,7 +144,7 @@ pub(super) struct Session {
 struct PreviousFiles {
     /// Total time, in milliseconds.
     time: f64,
-    /// Last time in the files.
+    /// Latest time of an event in these files, in milliseconds since 1970.
     until: f64,
 }
 
@@ -153,7 +154,7 @@ impl Session {
         Self { full, trace, ..Self::default() }
     }
 
-    /// Returns whether a message is one of the assistant, if that is known.
+    /// Returns true for a message of the assistant, false for one of the user; `None` if its role is not known.
     pub(super) fn role(&self, message: &str) -> Option<bool> {
         let id = xxh3_64(message.as_bytes());
         self.roles.iter().rev().find(|(known, _)| *known == id).map(|(_, assistant)| *assistant)
@@ -168,7 +169,7 @@ impl Session {
         }
     }
 
-    /// Records the time of an event. Times that earlier files cover are ignored.
+    /// Records the time of an event in milliseconds since 1970. Times that earlier files cover are ignored.
     pub(super) fn record_time(&mut self, time: Option<f64>) {
         let is_new = |time: &f64| self.previous_files.is_none_or(|previous| *time > previous.until);
         if let Some(time) = time.filter(is_new) {
@@ -177,7 +178,7 @@ impl Session {
         }
     }
 
-    /// Begins a step with the id of the message of the model.
+    /// Begins a step, which is one answer of the model. `id` is the ID of its message.
     pub(super) fn begin_step(&mut self, id: &str, time: Option<f64>) {
         self.has_activity = true;
         self.texts.set_last_message(id);
@@ -186,7 +187,8 @@ impl Session {
         }
     }
 
-    /// Begins a step if the calls of the current one have ended, for streams that do not show where an answer begins.
+    /// Begins a step if the current step has tool calls and all calls have ended. This is for streams that do not show
+    /// where an answer begins.
     pub(super) fn begin_step_after_calls(&mut self, time: Option<f64>) {
         let open = self.calls.any_open();
         if let Some(trace) = &mut self.trace
@@ -219,7 +221,7 @@ impl Session {
         }
     }
 
-    /// Adds a message of the user with its id.
+    /// Adds a message of the user. If one with the same ID was added before, this one is ignored.
     pub(super) fn add_user_message(&mut self, id: &str, text: &str, time: Option<f64>) {
         if let Some(trace) = &mut self.trace
             && trace.begin_step(StepSource::User, id, time)
@@ -228,7 +230,7 @@ impl Session {
         }
     }
 
-    /// Updates a call and the files that it changes.
+    /// Updates a tool call, and records the files that it changed.
     pub(super) fn update_call(&mut self, update: Update<'_>) {
         self.has_activity = true;
         self.record_time(update.start);
@@ -244,13 +246,13 @@ impl Session {
         }
     }
 
-    /// Updates a call that ended, with its duration in milliseconds.
+    /// Updates a tool call that ended. `milliseconds` is its duration.
     pub(super) fn end_call_with_duration(&mut self, update: Update<'_>, milliseconds: Option<f64>) {
         let start = milliseconds.map(|_| 0.0);
         self.calls.apply(Update { start, end: milliseconds, ..update }, self.full);
     }
 
-    /// Appends to the last text.
+    /// Appends to the last text of the current answer.
     pub(super) fn append_text(&mut self, text: &str) {
         self.texts.append_to_last(text);
         if let Some(trace) = &mut self.trace {
@@ -258,7 +260,7 @@ impl Session {
         }
     }
 
-    /// Adds a warning about the retry of a request.
+    /// Adds a warning that a request to the model is retried.
     pub(super) fn add_retry(&mut self, reason: Option<&str>, attempt: Option<f64>) {
         let (reason, attempt) = (reason.unwrap_or("no reason given"), attempt.unwrap_or(1.0));
         self.warnings.add(&format!("Session retry: {reason} (attempt {attempt})"));
@@ -270,7 +272,7 @@ impl Session {
         }
     }
 
-    /// Adds a request with its usage.
+    /// Adds a request to the model, with its tokens and cost.
     pub(super) fn add_request(&mut self, usage: &Usage) {
         self.steps = sum(self.steps, Some(1.0));
         self.usage = self.usage.plus(usage);
@@ -290,7 +292,7 @@ impl Session {
         }
     }
 
-    /// Begins another file. The time between two files does not count as time of the session.
+    /// Begins another file of the stream. The time between two files does not count as time of the session.
     pub(super) fn next_file(&mut self) {
         if let (Some(time), Some(until)) = (self.total_time(), self.latest) {
             self.previous_files = Some(PreviousFiles { time, until });
@@ -298,13 +300,14 @@ impl Session {
         (self.earliest, self.latest) = (None, None);
     }
 
-    /// Returns the time spent in milliseconds: from the first to the last time of each file.
+    /// Returns the time that the session took, in milliseconds. It is the sum of the times from the first to the last
+    /// event of each file.
     pub(super) fn total_time(&self) -> Option<f64> {
         sum(self.previous_files.map(|previous| previous.time), elapsed(self.earliest, self.latest))
     }
 }
 
-/// Returns the error of an event.
+/// Returns the error that an event reports; `None` if it reports none.
 pub(super) fn error_details(event: &EventFields) -> Option<ErrorDetails> {
     event.has(Field::Error).then(|| {
         let stack_trace = event.string(Field::ErrorStack);

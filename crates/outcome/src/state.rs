@@ -13,7 +13,7 @@ use serde_json::Value;
 
 /// Maximum number of sessions; events of further sessions are ignored.
 const MAX_SESSIONS: usize = 1024;
-/// Start of opencode's error for a tool call whose permission was rejected.
+/// Start of the error message of opencode for a tool call whose permission was rejected.
 const REJECTED: &str = "The user rejected permission";
 
 /// Result of mapping an event.
@@ -24,7 +24,7 @@ pub(super) enum MapResult {
     Ignored,
     /// The event is known, but the given member is missing or has the wrong type.
     Missing(&'static str),
-    /// The event is not one of this agent.
+    /// The event is unknown: it is not one of this agent.
     Unknown,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Mapper {
     pub(super) agent: &'static str,
     pub(super) cached_tokens: CachedTokens,
     pub(super) map: MapFn,
-    /// Returns why a session without a reported error failed, if it did.
+    /// Returns why a session without a reported error failed; `None` if it did not fail.
     pub(super) failure_reason: fn(&Session) -> Option<String>,
 }
 
@@ -48,18 +48,18 @@ pub(super) enum CachedTokens {
 
 /// How a mapper receives events.
 pub(super) enum MapFn {
-    /// By their fields, with their type.
+    /// The function receives selected fields of an event, and its type.
     Fields(fn(&mut State, &EventFields, &str) -> MapResult),
-    /// As values.
+    /// The functions receive an event as a JSON value.
     Values {
-        /// Whether an event shows that the stream is one of this agent.
+        /// Returns true if an event shows that the stream is one of this agent.
         detects: fn(&Value) -> bool,
         map_event: fn(&mut State, &Value) -> MapResult,
     },
 }
 
 impl Mapper {
-    /// Maps an event; `known` is true if the stream is known to be one of this agent.
+    /// Applies an event to the state. `known` is true if the stream is known to be one of this agent.
     fn map_event(
         &self,
         state: &mut State,
@@ -78,7 +78,7 @@ impl Mapper {
     }
 }
 
-/// Returns why a session failed: no event ended it.
+/// Returns why a session failed that is not idle at the end: no event ended the run. `None` if it is idle.
 pub(super) fn failure_reason(session: &Session) -> Option<String> {
     (session.activity != Activity::Idle).then(|| "the stream ends before the run does".to_owned())
 }
@@ -86,13 +86,13 @@ pub(super) fn failure_reason(session: &Session) -> Option<String> {
 /// What a collector has read so far.
 pub(super) struct State {
     pub(super) options: OutcomeOptions,
-    /// The mappers to try while `mapper` is not known.
+    /// The mappers to try as long as the agent is not known.
     mappers: &'static [Mapper],
     pub(super) mapper: Option<&'static Mapper>,
     sessions: Vec<Session>,
-    /// Files of events that name no session.
+    /// Changed files in events that name no session.
     pub(super) unassigned_artifacts: Artifacts,
-    /// Number of events, with the current one.
+    /// Number of events that were read, including the current one.
     pub(super) events: u64,
     understood: u64,
     /// Number of skipped lines.
@@ -121,7 +121,7 @@ impl State {
         }
     }
 
-    /// Returns whether the fields of events are needed, and whether events are needed as values.
+    /// Returns two flags: fields of events are needed; events are needed as JSON values.
     pub(super) fn needs(&self) -> (bool, bool) {
         match self.mapper.map(|mapper| &mapper.map) {
             None => (true, true),
@@ -135,8 +135,8 @@ impl State {
         self.understood
     }
 
-    /// Maps an event. `built` is the event as a value, and whether a text of it was truncated. Returns a warning if the
-    /// event is not as expected.
+    /// Maps an event. `built` is the event as a JSON value, with true if one of its texts was truncated. Returns a
+    /// warning if the event is not as expected.
     pub(super) fn take_event(
         &mut self,
         event: &EventFields,
@@ -169,7 +169,8 @@ impl State {
         })
     }
 
-    /// Returns the session with this id, or the first one if `id` is `None`. Returns `None` if there are too many.
+    /// Returns the session with this ID, and creates it if it is new. If `id` is `None`, returns the first session.
+    /// Returns `None` if there are too many sessions.
     pub(super) fn session(&mut self, id: Option<&str>) -> Option<&mut Session> {
         let id = id.unwrap_or_default();
         let known = self.sessions.iter().position(|session| id.is_empty() || session.id == id);
@@ -195,7 +196,7 @@ impl State {
         Some(session)
     }
 
-    /// Handles an update of a tool part, for both mappers of opencode.
+    /// Handles an event about a tool call, for both mappers of opencode.
     pub(super) fn tool(&mut self, event: &EventFields) -> MapResult {
         let (full, event_number) = (self.options.full, self.events);
         let Some(session) =
@@ -225,7 +226,7 @@ impl State {
         MapResult::Understood
     }
 
-    /// Records a change of a file, in a session or in none.
+    /// Records a change of a file in a session. If `session` is `None`, the file belongs to no session.
     pub(super) fn record_file_change(&mut self, session: Option<&str>, change: ArtifactChange) {
         let event_number = self.events;
         match session {
@@ -246,7 +247,8 @@ impl State {
         self.sessions.iter().find(|session| session.id == id)
     }
 
-    /// Returns the outermost parent of a session in the stream.
+    /// Returns the outermost parent of a session among the sessions of the stream; the session itself if it has no
+    /// parent.
     fn root<'s>(&'s self, mut session: &'s Session) -> &'s Session {
         // The number of sessions bounds the chain, which may have cycles.
         for _ in 0..self.sessions.len() {
@@ -286,7 +288,8 @@ impl State {
         outcome
     }
 
-    /// Returns why a run without a reported error failed: incomplete events, the text of stderr, the exit code.
+    /// Returns why a run without a reported error failed, from incomplete events, the text on stderr and the exit code;
+    /// `None` if it did not fail. `understood` is true if the stream contains events of the agent.
     fn failure_reasons(
         &self,
         understood: bool,

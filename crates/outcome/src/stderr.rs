@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read};
 use strict_json::sanitize;
 
-/// Maximum length of a line or an object, in bytes; the rest is skipped.
+/// Maximum length of a line or an object on stderr, in bytes; the rest is skipped.
 const MAX_LENGTH: u64 = 1 << 20;
-/// Maximum size of the last lines, in bytes.
+/// Maximum size of all kept lines together, in bytes.
 const MAX_TAIL: usize = 4 << 10;
 
-/// The last lines of text.
+/// The last lines of text on stderr.
 #[derive(Debug, Default)]
 pub(super) struct StderrTail {
     lines: VecDeque<String>,
@@ -18,7 +18,7 @@ pub(super) struct StderrTail {
 }
 
 impl StderrTail {
-    /// Adds a line without its terminal escapes.
+    /// Adds a line of text. Escape sequences of terminals are removed, and blank lines are ignored.
     pub(super) fn push(&mut self, line: &[u8]) {
         let mut line = sanitize::strip_terminal_formatting(line).trim().to_owned();
         if line.is_empty() {
@@ -34,14 +34,14 @@ impl StderrTail {
         }
     }
 
-    /// Returns the lines, if there are any.
+    /// Returns the kept lines, joined with newlines; `None` if there are none.
     pub(super) fn text(&self) -> Option<String> {
         (!self.lines.is_empty()).then(|| Vec::from_iter(self.lines.iter().map(String::as_str)).join("\n"))
     }
 }
 
-/// Reads to the end. Passes each object at the start of a line to `on_object`, which returns whether it is an event,
-/// and each other line to `on_text`.
+/// Reads stderr to its end. Passes each JSON object at the start of a line to `on_object`, which returns true if it is
+/// an event. Passes all other lines to `on_text`.
 pub(super) fn read(
     input: impl Read,
     mut on_object: impl FnMut(&[u8]) -> io::Result<bool>,
@@ -74,7 +74,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Appends the next line to `buffer`; returns false at the end.
+/// Appends the next line to `buffer`. Returns false if no further line follows.
 fn read_line(input: &mut impl BufRead, buffer: &mut Vec<u8>) -> io::Result<bool> {
     input.by_ref().take(MAX_LENGTH).read_until(b'\n', buffer)?;
     if buffer.last() != Some(&b'\n') {

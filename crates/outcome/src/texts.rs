@@ -15,10 +15,10 @@ const MAX_PENDING_PARTS: usize = 64;
 pub(super) struct Texts {
     last: Option<String>,
     parts: Vec<String>,
-    /// Size of `parts`, in bytes.
+    /// Size of all parts of the last message, in bytes.
     bytes: usize,
     truncated: bool,
-    /// Maps the hash of a part id to the index of the part.
+    /// Maps the hash of a part's ID to the index of the part in `parts`.
     index: HashMap<u64, usize>,
     pending: Vec<PendingPart>,
 }
@@ -31,7 +31,8 @@ struct PendingPart {
 }
 
 impl Texts {
-    /// Sets the last assistant message.
+    /// Sets the ID of the last assistant message. If it is new, the parts of the previous message are dropped, and
+    /// parts that arrived earlier for this one are added.
     pub(super) fn set_last_message(&mut self, message: &str) {
         if self.last.as_deref() == Some(message) {
             return;
@@ -49,12 +50,13 @@ impl Texts {
         }
     }
 
-    /// Drops the parts of a message of the user or of an older message.
+    /// Drops the text parts of a message that is one of the user, or older than the last one.
     pub(super) fn forget(&mut self, message: &str) {
         self.pending.retain(|part| part.message != message);
     }
 
-    /// Sets the text of a part. Returns false if this removed other text of unknown role.
+    /// Sets the text of the part `id` in a message. Returns false if this removed parts of messages whose role is not
+    /// yet known, because they take too much memory.
     pub(super) fn set_part(&mut self, message: &str, id: &str, text: &str) -> bool {
         let id = xxh3_64(id.as_bytes());
         if self.last.as_deref() == Some(message) {
@@ -85,7 +87,7 @@ impl Texts {
         fits
     }
 
-    /// Appends to the last part.
+    /// Appends to the last part of the last message.
     pub(super) fn append_to_last(&mut self, text: &str) {
         match self.parts.len().checked_sub(1) {
             Some(last) => self.append_to_part(last, text),
@@ -93,7 +95,7 @@ impl Texts {
         }
     }
 
-    /// Adds a text to the last message.
+    /// Adds a part with this text to the last message.
     pub(super) fn add_text(&mut self, text: &str) {
         if self.bytes + size_of::<String>() > MAX_MESSAGE {
             self.truncated = true;
@@ -104,7 +106,7 @@ impl Texts {
         self.append_to_part(self.parts.len() - 1, text);
     }
 
-    /// Adds a part to the last message, whose text can be set again.
+    /// Adds a part to the last message. Its text can be replaced later, because `id` (a hash) identifies it.
     fn add_part(&mut self, id: u64, text: &str) {
         let position = self.parts.len();
         self.add_text(text);
@@ -113,7 +115,7 @@ impl Texts {
         }
     }
 
-    /// Appends to the part with this id.
+    /// Appends `text` to the part with this ID; ignored if there is no such part.
     pub(super) fn append(&mut self, id: &str, text: &str) {
         let id = xxh3_64(id.as_bytes());
         if let Some(&position) = self.index.get(&id) {
@@ -123,14 +125,14 @@ impl Texts {
         }
     }
 
-    /// Appends to a part up to the maximum size.
+    /// Appends to the part with this index, up to the maximum size of a message.
     fn append_to_part(&mut self, position: usize, text: &str) {
         let max = MAX_MESSAGE.saturating_sub(self.bytes);
         self.bytes += push_within(&mut self.parts[position], text, max);
         self.truncated |= text.len() > max;
     }
 
-    /// Whether the last message exceeds the maximum size and is incomplete.
+    /// True if the last message was truncated because it exceeds the maximum size.
     pub(super) fn is_truncated(&self) -> bool {
         self.truncated
     }
@@ -143,7 +145,8 @@ impl Texts {
     }
 }
 
-/// Appends at most `max` bytes to a part, up to [`MAX_TEXT`]. Returns the number of appended bytes.
+/// Appends at most `max` bytes of `text` to a part, which never gets longer than [`MAX_TEXT`]. Returns the number of
+/// appended bytes.
 fn push_within(part: &mut String, text: &str, max: usize) -> usize {
     let fits = text.floor_char_boundary(max.min(MAX_TEXT.saturating_sub(part.len())));
     part.push_str(&text[..fits]);

@@ -16,7 +16,7 @@ pub(super) fn parse_milliseconds(text: &str) -> Option<f64> {
     Some((time.unix_timestamp_nanos() / 1_000_000) as f64)
 }
 
-/// Formats milliseconds since 1970 in RFC 3339; returns `None` outside of the range of times.
+/// Formats milliseconds since 1970 in RFC 3339. Returns `None` for a time that RFC 3339 cannot express.
 pub(super) fn format_rfc3339(milliseconds: f64) -> Option<String> {
     #[expect(clippy::cast_possible_truncation, reason = "larger values are outside of the range of times")]
     let nanoseconds = i128::from(milliseconds.round() as i64) * 1_000_000;

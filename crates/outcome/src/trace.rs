@@ -12,14 +12,14 @@ pub(super) enum StepSource {
 /// A message of the user, or one answer of the model with its calls.
 #[derive(Debug)]
 pub(super) struct TraceStep {
-    /// Hash of the id.
+    /// Hash of the ID of the step.
     key: u64,
     pub(super) source: StepSource,
     pub(super) time: Option<f64>,
-    /// Texts with the hashes of their ids.
+    /// Texts, each after the hash of its ID.
     texts: Vec<(u64, String)>,
     reasoning: Vec<(u64, String)>,
-    /// Indices of the calls that began in this step.
+    /// Indices of the tool calls that began in this step.
     pub(super) calls: Vec<usize>,
     pub(super) usage: Option<Usage>,
 }
@@ -29,7 +29,7 @@ impl TraceStep {
         joined(&self.texts)
     }
 
-    /// Appends to the last text.
+    /// Appends to the last text of the step.
     pub(super) fn append_text(&mut self, text: &str) {
         match self.texts.last_mut() {
             Some((_, last)) => last.push_str(text),
@@ -55,7 +55,7 @@ pub(super) struct Trace {
 }
 
 impl Trace {
-    /// Begins the step with this id. Returns false if it has already begun.
+    /// Begins a step with this ID. Returns false if the step has already begun.
     pub(super) fn begin_step(&mut self, source: StepSource, id: &str, time: Option<f64>) -> bool {
         let key = xxh3_64(id.as_bytes());
         // A message of the user may be repeated at any time.
@@ -69,7 +69,7 @@ impl Trace {
         new
     }
 
-    /// Returns the current step of the agent; begins one if there is none.
+    /// Returns the current step of the agent, and begins one if there is none.
     pub(super) fn current_step(&mut self) -> &mut TraceStep {
         if self.steps.last().is_none_or(|step| step.source != StepSource::Agent) {
             self.begin_step(StepSource::Agent, "", None);
@@ -78,7 +78,7 @@ impl Trace {
         &mut self.steps[last]
     }
 
-    /// Sets a text of the last step.
+    /// Sets the text `id` of the last step, or adds it. `reasoning` is true for a reasoning text.
     pub(super) fn set_text(&mut self, reasoning: bool, id: &str, text: &str) {
         let Some(step) = self.steps.last_mut() else { return };
         let texts = if reasoning { &mut step.reasoning } else { &mut step.texts };

@@ -51,7 +51,7 @@ pub struct RunOutcome {
 pub struct Artifact {
     /// Path, as in the stream.
     pub path: String,
-    /// Change.
+    /// How the run changed the file.
     pub operation: Operation,
     /// Size in bytes after the last edit whose complete content is in the stream.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,7 +59,7 @@ pub struct Artifact {
     /// Whether it is a file or a directory.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<ArtifactKind>,
-    /// Source of its content, if a file part contains one.
+    /// Source of the file's content, if the stream names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<ArtifactSource>,
 }
@@ -72,10 +72,10 @@ pub struct ArtifactSource {
     /// Type, such as `file` or `symbol`.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// File that contains it.
+    /// File that contains the source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The text.
+    /// Text of the source, with its position.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<SourceText>,
 }
@@ -100,11 +100,11 @@ pub struct SourceText {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Operation {
-    /// It was created.
+    /// The run created the file.
     Created,
-    /// It was changed, or the stream does not show whether it was created or deleted.
+    /// The run changed the file, or the stream does not show whether it created or deleted the file.
     Modified,
-    /// It was deleted.
+    /// The run deleted the file.
     Deleted,
 }
 
@@ -123,13 +123,13 @@ pub enum ArtifactKind {
 #[serde(deny_unknown_fields)]
 #[schemars(transform = never_null)]
 pub struct ErrorDetails {
-    /// Name, such as `APIError`.
+    /// Name of the error, such as `APIError`.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// Message.
+    /// Message of the error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// Stack trace.
+    /// Stack trace of the error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stack_trace: Option<String>,
     /// File that the error or the first frame of its stack trace names.
@@ -170,9 +170,9 @@ pub struct ToolCall {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CallStatus {
-    /// It returned a result.
+    /// The call returned a result.
     Completed,
-    /// It returned an error.
+    /// The call returned an error.
     Error,
     /// The stream ended before the call did.
     Cancelled,
@@ -186,7 +186,7 @@ pub struct Metrics {
     /// Time at which the agent started, in milliseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_time_ms: Option<Quantity>,
-    /// Time at which it ended, in milliseconds since 1970.
+    /// Time at which the agent ended, in milliseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_time_ms: Option<Quantity>,
     /// Duration, in milliseconds.
@@ -219,7 +219,7 @@ pub struct Metrics {
     /// Cost of all requests, in dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_cost: Option<Quantity>,
-    /// The number of tool parts, each call counted once. Absent if the stream does not show them.
+    /// The number of tool calls, each counted once, as in `tool_calls_count`. Absent if the stream does not show them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_calls_count: Option<Quantity>,
     /// The number of tool calls. Absent if the stream does not show them.

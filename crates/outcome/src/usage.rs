@@ -2,7 +2,7 @@
 
 use super::arithmetic::sum;
 
-/// Numbers of tokens, as the agent counts them, and cost in dollars.
+/// Token counts of requests to the model, as the agent counts them, and their cost in dollars.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Usage {
     pub(super) input: Option<f64>,
@@ -14,7 +14,7 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// Returns the sum of the usage of two requests.
+    /// Returns the sum of two usages.
     pub(super) fn plus(&self, other: &Self) -> Self {
         Self {
             input: sum(self.input, other.input),

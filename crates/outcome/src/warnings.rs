@@ -9,7 +9,7 @@ pub(super) struct Warnings {
     kept: Vec<String>,
     max: usize,
     omitted: u64,
-    /// Text after the number of omitted warnings.
+    /// Text after the number of omitted warnings, such as "more warnings of the session".
     omitted_label: &'static str,
 }
 
@@ -20,7 +20,7 @@ impl Default for Warnings {
 }
 
 impl Warnings {
-    /// Creates a list of at most `max` warnings; `omitted_label` follows the number of omitted ones.
+    /// Creates a list that keeps at most `max` warnings. `omitted_label` is the text after the number of omitted ones.
     pub(super) const fn new(max: usize, omitted_label: &'static str) -> Self {
         Self { kept: Vec::new(), max, omitted: 0, omitted_label }
     }
@@ -34,7 +34,7 @@ impl Warnings {
         self.kept.push(cut.map_or_else(|| warning.to_owned(), |(end, _)| format!("{}…", &warning[..end])));
     }
 
-    /// Returns the warnings, with a last one about those that are omitted.
+    /// Returns the kept warnings. If some were omitted, a last warning states their number.
     pub(super) fn list(&self) -> Vec<String> {
         let omitted = (self.omitted > 0).then(|| format!("{} {}", self.omitted, self.omitted_label));
         self.kept.iter().cloned().chain(omitted).collect()

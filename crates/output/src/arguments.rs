@@ -1,4 +1,4 @@
-//! Errors of clap, and the options of command lines that clap rejects.
+//! Converts errors of clap, and reads options from arguments that clap has rejected.
 
 use agentnative_contract::OutputFormat;
 use agentnative_contract::error::{Error, Result};
@@ -8,8 +8,9 @@ use std::fmt::Display;
 use std::ops::{Bound, RangeBounds};
 use std::str::FromStr;
 
-/// Returns the text of help or version if clap stopped for that. Everything else is a usage error: its first paragraph
-/// becomes the message; its tips, or else the usage, become the hint.
+/// Converts an error of clap. Clap reports `--help` and `--version` as errors: for these, returns the text to print.
+/// Any other error becomes a usage error: its first paragraph is the message; its tips, or else the usage line, are the
+/// hint.
 pub fn clap_error(error: &clap::Error) -> Result<String> {
     let text = error.render().to_string();
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
@@ -36,7 +37,7 @@ pub fn clap_error(error: &clap::Error) -> Result<String> {
     Err(Error::usage(message.strip_prefix("error: ").unwrap_or(&message)).hint(hint))
 }
 
-/// Returns a value parser for an integer within a range.
+/// Returns a value parser for clap that accepts an integer within `range`. Its error message names the bounds.
 pub fn whole_number<N: Display + FromStr + PartialOrd>(
     range: impl RangeBounds<N> + Clone + Send + Sync + 'static,
 ) -> impl Fn(&str) -> std::result::Result<N, String> + Clone + Send + Sync + 'static {
@@ -52,7 +53,8 @@ pub fn whole_number<N: Display + FromStr + PartialOrd>(
     }
 }
 
-/// Returns the output format that rejected arguments select, for the error.
+/// Returns the output format that the arguments select with `--output FORMAT`, `--json` or `--jsonl`, although clap has
+/// rejected them. The usage error is printed in this format. Without such an option, returns the default format.
 pub fn requested_format(args: &[OsString]) -> OutputFormat {
     let selected = |format: OutputFormat| {
         let alias = format!("--{}", format.name());
@@ -62,7 +64,8 @@ pub fn requested_format(args: &[OsString]) -> OutputFormat {
     OutputFormat::ALL.into_iter().rev().find(|format| selected(*format)).unwrap_or_default()
 }
 
-/// Returns the values of a long option in rejected arguments, as `--option VALUE` or `--option=VALUE`.
+/// Returns the values of a long option, such as `--output`, in arguments that clap has rejected. Finds `--output VALUE`
+/// and `--output=VALUE`.
 pub fn option_values<'a>(args: &'a [OsString], option: &'a str) -> impl Iterator<Item = &'a str> {
     let pairs = before_separator(args).zip(before_separator(args).skip(1).map(Some).chain([None]));
     pairs.filter_map(move |(word, next)| match word.strip_prefix(option)? {
@@ -71,7 +74,7 @@ pub fn option_values<'a>(args: &'a [OsString], option: &'a str) -> impl Iterator
     })
 }
 
-/// Returns the arguments after the name of the program, up to `--`.
+/// Returns the arguments between the name of the program and `--`. Omits arguments that are not UTF-8.
 fn before_separator(args: &[OsString]) -> impl Iterator<Item = &str> {
     args.iter().skip(1).take_while(|arg| *arg != "--").filter_map(|arg| arg.to_str())
 }

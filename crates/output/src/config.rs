@@ -5,9 +5,9 @@ use std::ffi::OsStr;
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
 
-/// Line width if stdout is not a terminal.
+/// Line width of text output, in columns, if stdout is not a terminal.
 pub const DEFAULT_WIDTH: usize = 100;
-/// Minimum line width, also for narrower terminals.
+/// Minimum line width of text output, in columns, even if the terminal is narrower.
 const MIN_WIDTH: usize = 40;
 
 /// Value of the option `--color`.
@@ -30,16 +30,17 @@ pub struct ColorEnv<'a> {
     pub no_color: Option<&'a OsStr>,
     /// `FORCE_COLOR`: no colour for `0` and `false`, colour for any other value that is not empty.
     pub force_color: Option<&'a OsStr>,
-    /// `CLICOLOR_FORCE`: colour unless it is empty or `0`.
+    /// `CLICOLOR_FORCE`: colour if it is neither empty nor `0`.
     pub clicolor_force: Option<&'a OsStr>,
-    /// `CLICOLOR`: no colour on a terminal for `0`.
+    /// `CLICOLOR`: with the value `0`, no colour even on a terminal.
     pub clicolor: Option<&'a OsStr>,
-    /// `TERM`: no colour for `dumb`.
+    /// `TERM`: with the value `dumb`, no colour even on a terminal.
     pub term: Option<&'a OsStr>,
 }
 
-/// Whether to colour a stream. The first of these decides: the option, `NO_COLOR`, `FORCE_COLOR`, `CLICOLOR_FORCE`,
-/// `CLICOLOR=0` or `TERM=dumb`, whether the stream is a terminal.
+/// Returns whether to colour a stream; `terminal` is true if the stream is a terminal. The first of these that is set
+/// decides: `flag`, `NO_COLOR`, `FORCE_COLOR`, `CLICOLOR_FORCE`. Otherwise the stream is coloured if it is a terminal,
+/// unless `CLICOLOR=0` or `TERM=dumb` is set.
 pub fn use_color(flag: ColorChoice, env: ColorEnv<'_>, terminal: bool) -> bool {
     let set = |value: Option<&OsStr>| value.is_some_and(|value| !value.is_empty());
     let is = |value: Option<&OsStr>, word: &str| value == Some(OsStr::new(word));
@@ -55,7 +56,7 @@ pub fn use_color(flag: ColorChoice, env: ColorEnv<'_>, terminal: bool) -> bool {
     }
 }
 
-/// Configuration of the output.
+/// How a program prints: format, colour, line width, and whether diagnostics and progress are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutputConfig {
     /// Output format.
@@ -64,16 +65,16 @@ pub struct OutputConfig {
     pub color_stdout: bool,
     /// Colour on stderr; false for the JSON formats.
     pub color_stderr: bool,
-    /// Print problems and the summary only, without diagnostics.
+    /// If true, text output contains only problems and the summary, and diagnostics are omitted.
     pub quiet: bool,
-    /// Show a progress line on stderr.
+    /// If true, a progress line is shown on stderr.
     pub progress: bool,
-    /// Line width for text, in columns.
+    /// Line width of text output, in columns.
     pub width: usize,
 }
 
 impl OutputConfig {
-    /// Returns the configuration without colour and progress and with the default width, which is the same everywhere.
+    /// Returns a configuration that does not depend on the environment: no colour, no progress line, the default width.
     pub const fn plain(format: OutputFormat) -> Self {
         Self {
             format,
@@ -85,7 +86,8 @@ impl OutputConfig {
         }
     }
 
-    /// Returns the configuration for the given options and the streams and environment of this process.
+    /// Returns the configuration for the given options. Colour, progress and width also depend on the environment
+    /// variables of this process, and on whether stdout and stderr are terminals.
     #[expect(clippy::disallowed_methods, reason = "inspects the streams; writes nothing")]
     pub fn from_environment(format: OutputFormat, color: ColorChoice, quiet: bool) -> Self {
         let var = |name| std::env::var_os(name);
@@ -106,13 +108,15 @@ impl OutputConfig {
     }
 }
 
-/// Returns the current width of stdout, at least 40 columns; `None` if it is not a terminal or its width is unknown.
+/// Returns the current width of the terminal on stdout, in columns, but at least 40. `None` if stdout is not a terminal
+/// or its width is unknown.
 #[expect(clippy::disallowed_methods, reason = "inspects the stream; writes nothing")]
 pub(super) fn page_width() -> Option<usize> {
     terminal_columns(std::io::stdout()).map(|columns| columns.max(MIN_WIDTH))
 }
 
-/// Returns the current width of stderr without a minimum, as a progress line that wraps cannot be cleared.
+/// Returns the current width of the terminal on stderr, in columns; `None` if it is unknown. There is no minimum: a
+/// progress line that is wider than the terminal wraps, and cannot be cleared.
 #[expect(clippy::disallowed_methods, reason = "inspects the stream; writes nothing")]
 pub(super) fn progress_width() -> Option<usize> {
     terminal_columns(std::io::stderr())

@@ -6,19 +6,21 @@ use agentnative_contract::error::Result;
 use serde::Serialize;
 use std::io::Write;
 
-/// A record of a command that lists such records.
+/// One record of a command that prints a list: a table row in text, a JSON object in json and jsonl.
 pub trait Row: Serialize {
-    /// Returns its cells in the table of text.
+    /// Returns the cells of the table row that text output shows for this record.
     fn cells(&self) -> Vec<StyledText>;
 }
 
 impl<O: Write, E: Write> Output<O, E> {
-    /// Writes the rows of a command: a table of text, the document of json, or a record of jsonl for each.
+    /// Writes the records of a command that prints a list: in text as a table, in json as one document, in jsonl as one
+    /// line per record.
     pub fn rows(&mut self, command: &str, rows: &[impl Row]) -> Result<()> {
         self.emit_records(command, true, rows, rows, |page| page.table(0, rows.iter().map(Row::cells)))
     }
 
-    /// Writes the result of a command: text from `page`, one JSON document, or one record of JSON Lines.
+    /// Writes the result of a command: in text, the page that the function `page` fills; in json, a document with
+    /// `data`; in jsonl, `data` as one record.
     pub fn emit<T: Serialize + ?Sized>(
         &mut self,
         command: &str,
@@ -29,7 +31,7 @@ impl<O: Write, E: Write> Output<O, E> {
         self.emit_records(command, ok, data, [data], page)
     }
 
-    /// Writes the result of a command like [`Output::emit`], with the given records for JSON Lines.
+    /// Writes the result of a command like [`Output::emit`], but jsonl output consists of `records` instead of `data`.
     pub fn emit_records<T: Serialize + ?Sized, R: Serialize>(
         &mut self,
         command: &str,
@@ -44,8 +46,8 @@ impl<O: Write, E: Write> Output<O, E> {
         }
     }
 
-    /// Writes a part of the result of a running command, as text or records. Writes nothing in the format json, which
-    /// has one document at the end.
+    /// Writes a part of the result while a command runs: in text, the page that the function `page` fills; in jsonl,
+    /// `records`. Writes nothing in json, because its only document is written at the end.
     pub fn stream<R: Serialize>(
         &mut self,
         records: impl IntoIterator<Item = R>,

@@ -1,4 +1,4 @@
-//! The envelope and the error object, which the JSON output of all subcommands shares.
+//! JSON structures that all subcommands share: the envelope of a result, and the error object.
 
 use agentnative_contract::error::{Error, ErrorKind, Issue};
 use schemars::JsonSchema;

@@ -1,4 +1,5 @@
-//! Serialises JSON that is safe for a terminal: unsafe characters are escaped as `\u`, so nothing is lost.
+//! Serialises values as JSON that is safe for a terminal: unsafe characters are written as `\u` escapes, so nothing is
+//! lost.
 
 use agentnative_contract::error::{Error, Result};
 use serde::Serialize;
@@ -30,7 +31,8 @@ pub fn pretty<T: Serialize + ?Sized>(value: &T) -> Result<String> {
     Ok(String::from_utf8(out).expect("only whole characters are written"))
 }
 
-/// Compact JSON with [`is_unsafe`] characters and CI commands escaped.
+/// Writes compact JSON. Escapes characters that are unsafe on a terminal ([`is_unsafe`]), and the `#` of CI commands
+/// such as `##[group]`.
 struct SafeFormatter;
 
 impl Formatter for SafeFormatter {

@@ -34,15 +34,16 @@ use std::io::{self, ErrorKind, IsTerminal as _, Stderr, Stdout, Write};
 use std::time::Duration;
 use strict_json::sanitize;
 
-/// Time until progress is first written to a log; quick commands write none.
+/// Elapsed time before the first progress message, if stderr is a log and not a terminal. Commands that end earlier
+/// write none.
 const FIRST_LOG_DELAY: Duration = Duration::from_secs(10);
-/// Time between two lines of progress in a log.
+/// Time between two progress messages, if stderr is a log and not a terminal.
 const LOG_INTERVAL: Duration = Duration::from_secs(30);
 
-/// The stdout and stderr of a program.
+/// Writes results to stdout, and errors, diagnostics and progress to stderr.
 ///
 /// If the consumer closes stdout, that is not an error: later output is discarded, and [`Output::is_closed`] returns
-/// true. Any other failed write to stdout is a write error, once. Failed writes to stderr are ignored.
+/// true. Any other failed write to stdout is reported once, as a write error. Failed writes to stderr are ignored.
 #[derive(Debug)]
 pub struct Output<O: Write = Stdout, E: Write = Stderr> {
     config: OutputConfig,
@@ -50,18 +51,20 @@ pub struct Output<O: Write = Stdout, E: Write = Stderr> {
     err: E,
     closed: bool,
     progress_shown: bool,
-    /// Time of the last line of progress in a log, since the work began.
+    /// Time of the last progress message in a log, measured from the start of the work. `None` before the first
+    /// message.
     last_logged: Option<Duration>,
-    /// Returns the current width of stdout, which can change while a command runs.
+    /// Returns the current width of stdout in columns, which can change while a command runs. `None` if it is unknown.
     measure: fn() -> Option<usize>,
-    /// Returns the current width of stderr.
+    /// Returns the current width of stderr in columns. `None` if it is unknown.
     measure_err: fn() -> Option<usize>,
-    /// Fails if output to stdout would be lost.
+    /// Fails if output would be lost because stdout was closed when the process started.
     check: fn() -> io::Result<()>,
 }
 
 impl Output {
-    /// Creates the output to stdout and stderr. They are not locked, so that another thread can still print a panic.
+    /// Creates an output to stdout and stderr of this process. The streams are not locked, so that another thread can
+    /// still print a panic message.
     #[expect(clippy::disallowed_methods, reason = "the one place that writes to the streams")]
     pub fn new(config: OutputConfig) -> Self {
         Self {
@@ -73,7 +76,8 @@ impl Output {
         }
     }
 
-    /// Writes text for other tools unchanged, with a final line feed. On a terminal, writes it like [`Output::text`].
+    /// Writes text that is input for other tools. If stdout is not a terminal, the text is not sanitised, and a missing
+    /// final line feed is added. On a terminal, writes the text like [`Output::text`].
     pub fn write_for_tools(&mut self, text: &str) -> Result<()> {
         if self.out.is_terminal() {
             return self.text(text);
@@ -84,7 +88,7 @@ impl Output {
 }
 
 impl Output {
-    /// Whether the user can be asked: the format is text, and stdin and stderr are terminals.
+    /// Returns whether the program can ask the user a question: the format is text, and stdin and stderr are terminals.
     pub fn can_ask(&self) -> bool {
         self.config.format == OutputFormat::Text && std::io::stdin().is_terminal() && self.err.is_terminal()
     }
@@ -108,36 +112,36 @@ impl<O: Write, E: Write> Output<O, E> {
         }
     }
 
-    /// Returns the configuration with the current width of the terminal.
+    /// Sets the line width to the current width of the terminal, and returns the configuration.
     pub fn current_config(&mut self) -> &OutputConfig {
         self.config.width = (self.measure)().unwrap_or(self.config.width);
         &self.config
     }
 
-    /// Returns the configuration.
+    /// Returns the configuration without measuring the terminal again.
     pub const fn config(&self) -> &OutputConfig {
         &self.config
     }
 
-    /// Whether the consumer has closed stdout or a write has failed, so that further output is discarded.
+    /// Returns true if the consumer has closed stdout or a write to it has failed. Further output is then discarded.
     pub const fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// Writes the document of `--output json`: the envelope and a line feed.
+    /// Writes the only document of `--output json`: an [`Envelope`] with `data`, and a line feed.
     pub fn document<T: Serialize + ?Sized>(&mut self, command: &str, ok: bool, data: &T) -> Result<()> {
         let line = to_string(&Envelope { ok, command: command.to_owned(), data })? + "\n";
         self.write_unchanged(line.as_bytes())
     }
 
-    /// Writes one record of `--output jsonl` and flushes it.
+    /// Writes one record of `--output jsonl` as a line, and flushes stdout.
     pub fn record<T: Serialize + ?Sized>(&mut self, record: &T) -> Result<()> {
         let line = to_string(record)? + "\n";
         self.write_unchanged(line.as_bytes())
     }
 
-    /// Writes rendered text, such as a finished [`Page`]. Escape sequences other than colours and CI commands are
-    /// escaped. A final line feed is added if it is missing.
+    /// Writes rendered text, such as a finished [`Page`]. Escapes CI commands, and all terminal sequences except
+    /// colours. Adds a final line feed if it is missing.
     pub fn text(&mut self, text: &str) -> Result<()> {
         let mut safe = sanitize_output(text, self.config.color_stdout);
         if !safe.is_empty() && !safe.ends_with('\n') {
@@ -146,7 +150,7 @@ impl<O: Write, E: Write> Output<O, E> {
         self.write_unchanged(safe.as_bytes())
     }
 
-    /// Writes an error to stderr: as text, or as one line of JSON in the JSON formats. Does not exit.
+    /// Writes an error to stderr: as text, or in the JSON formats as one line of JSON. Does not end the process.
     pub fn error(&mut self, error: &Error) {
         if self.config.format.is_json() {
             // Cannot fail, as the object has strings and numbers only.
@@ -158,21 +162,21 @@ impl<O: Write, E: Write> Output<O, E> {
         self.write_err(&error_text(error, self.config.color_stderr));
     }
 
-    /// Writes a line to stderr, if the format is text and the output is not quiet.
+    /// Writes a line to stderr. Writes nothing in the JSON formats, or if the output is quiet.
     pub fn diagnostic(&mut self, line: &str) {
         if self.config.format == OutputFormat::Text && !self.config.quiet {
             self.write_err(&(sanitize_output(line, false) + "\n"));
         }
     }
 
-    /// Writes a question to stderr, without a line feed.
+    /// Writes a question for the user to stderr, without a line feed after it.
     pub fn question(&mut self, question: &str) {
         self.write_err(&sanitize_output(question, false));
     }
 
-    /// Reports the progress of work that began `elapsed` ago. On a terminal, `line` replaces the last progress line, is
-    /// cut to the width, and is cleared before other output. Otherwise it is a diagnostic, first after ten seconds and
-    /// then every 30 seconds.
+    /// Shows the progress of work that began `elapsed` ago. On a terminal, `line` replaces the previous progress line,
+    /// is cut to the width of the terminal, and is cleared before other output. Otherwise `line` is written as a
+    /// diagnostic: first after ten seconds, then every 30 seconds.
     pub fn progress(&mut self, elapsed: Duration, line: &str) {
         if self.config.progress {
             let width = (self.measure_err)().unwrap_or(self.config.width);
@@ -185,19 +189,20 @@ impl<O: Write, E: Write> Output<O, E> {
         }
     }
 
-    /// Returns the time of the last line of progress in a log. A time after `elapsed` belongs to other work.
+    /// Returns the time of the last progress message in a log. `None` if there is none, or if its time is after
+    /// `elapsed`: then it belongs to earlier work.
     fn last_log(&self, elapsed: Duration) -> Option<Duration> {
         self.last_logged.filter(|last| *last <= elapsed)
     }
 
-    /// Clears the progress line.
+    /// Erases the progress line from the terminal, if one is shown.
     pub fn clear_progress(&mut self) {
         if std::mem::take(&mut self.progress_shown) {
             self.raw_err("\r\x1b[K");
         }
     }
 
-    /// Writes trusted bytes unchanged, such as a schema or a completion script.
+    /// Writes trusted bytes, such as a schema or a completion script, to stdout without sanitising them.
     pub fn write_unchanged(&mut self, bytes: &[u8]) -> Result<()> {
         self.clear_progress();
         if self.closed || bytes.is_empty() {
@@ -227,7 +232,7 @@ impl<O: Write, E: Write> Output<O, E> {
     }
 }
 
-/// Returns an error as sanitised text: its message, its issues with their positions, and its hint.
+/// Formats an error as sanitised text: its message, its issues with their positions, and its hint.
 pub fn error_text(error: &Error, color: bool) -> String {
     let mut lines =
         format!("{} {}\n", Tone::Error.paint("error:", color), sanitize::sanitize_line(&error.message));
@@ -248,7 +253,8 @@ pub fn error_text(error: &Error, color: bool) -> String {
     sanitize_output(&lines, color)
 }
 
-/// Sanitises rendered text before it is written: see [`sanitize::sanitize_rendered`] and [`sanitize::escape_commands`].
+/// Makes rendered text safe to print: escapes control characters ([`sanitize::sanitize_rendered`]) and CI commands
+/// ([`sanitize::escape_commands`]). Colours are kept if `color` is true.
 pub fn sanitize_output(text: &str, color: bool) -> String {
     sanitize::escape_commands(&sanitize::sanitize_rendered(text, color)).into_owned()
 }

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-/// Minimum elapsed time for an estimate.
+/// Minimum elapsed time before an estimate is made.
 const MIN_ELAPSED: Duration = Duration::from_secs(1);
 
-/// Returns the remaining time as a text such as "about 20 s left", assuming constant speed. Returns `None` if it is too
-/// early for an estimate or nothing is left.
+/// Estimates the remaining time of work of which `done` of `total` units took `elapsed`. Assumes a constant speed, and
+/// returns a text such as "about 20 s left". Returns `None` if less than a second has elapsed, if nothing is done yet,
+/// or if nothing is left.
 pub fn time_left(done: u64, total: u64, elapsed: Duration) -> Option<String> {
     if done == 0 || done >= total || elapsed < MIN_ELAPSED {
         return None;

@@ -5,13 +5,14 @@ use owo_colors::{OwoColorize as _, Style};
 use strict_json::sanitize;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// Minimum width of the last column of a table; if there is less space, it goes below the others.
+/// Minimum width of the last column of a table, in characters. If there is less space, the last cell of a row is moved
+/// to the next line.
 const MIN_LAST_COLUMN: usize = 24;
-/// Number of spaces between two columns.
+/// Number of spaces between two columns of a table.
 const GAP: usize = 2;
-/// Number of spaces before the tail of a flow.
+/// Number of spaces before the last cell of [`Page::flow`], which is not wrapped.
 const TAIL_GAP: usize = 3;
-/// The spaces that replace a tab.
+/// Spaces that replace a tab.
 const TAB: &str = "    ";
 
 /// Meaning of a text, which determines its colour. The text must be clear without the colour.
@@ -35,7 +36,7 @@ pub enum Tone {
 }
 
 impl Tone {
-    /// Returns `text` in the colour of the tone, if `color` is set.
+    /// Returns `text` with the escape sequences for this tone. If `color` is false, returns it unchanged.
     pub fn paint(self, text: &str, color: bool) -> String {
         let style = match self {
             Self::Normal => return text.to_owned(),
@@ -58,28 +59,28 @@ pub struct StyledText {
 }
 
 impl StyledText {
-    /// Creates a cell; `text` is sanitised and becomes one line.
+    /// Creates a cell from `text`, which is sanitised and turned into one line.
     pub fn new(tone: Tone, text: impl AsRef<[u8]>) -> Self {
         Self { text: sanitize::sanitize_line(text), tone }
     }
 
-    /// A cell without colour.
+    /// Creates a cell without colour.
     pub fn plain(text: impl AsRef<[u8]>) -> Self {
         Self::new(Tone::Normal, text)
     }
 
-    /// A heading or a name.
+    /// Creates a bold cell for a heading or a name.
     pub fn strong(text: impl AsRef<[u8]>) -> Self {
         Self::new(Tone::Strong, text)
     }
 
-    /// A cell of less interest.
+    /// Creates a dimmed cell for secondary text.
     pub fn dim(text: impl AsRef<[u8]>) -> Self {
         Self::new(Tone::Dim, text)
     }
 }
 
-/// Builder of text output. Added text is sanitised, except in [`Page::text`] and [`Page::verbatim`].
+/// Builds the text output of a command. Added text is sanitised, except in [`Page::text`] and [`Page::verbatim`].
 #[derive(Debug)]
 pub struct Page {
     out: String,
@@ -88,33 +89,34 @@ pub struct Page {
 }
 
 impl Page {
-    /// Creates an empty page for stdout.
+    /// Creates an empty page with the colour and the line width that `config` has for stdout.
     pub const fn new(config: &OutputConfig) -> Self {
         Self { out: String::new(), config: *config, verbatim: false }
     }
 
-    /// Returns the configuration.
+    /// Returns the configuration that this page was created with.
     pub const fn config(&self) -> &OutputConfig {
         &self.config
     }
 
-    /// Returns the rendered text for [`super::Output::text`].
+    /// Returns the rendered text. [`super::Output::text`] writes it.
     pub fn finish(self) -> String {
         self.out
     }
 
-    /// Adds text that is already rendered.
+    /// Adds text that is already rendered and sanitised.
     pub fn text(&mut self, text: &str) {
         self.out.push_str(text);
     }
 
-    /// Adds trusted text and marks the page to be written unchanged, such as a schema or a completion script.
+    /// Adds trusted text, such as a schema or a completion script. The complete page is then written without sanitising
+    /// it.
     pub fn verbatim(&mut self, text: &str) {
         self.out.push_str(text);
         self.verbatim = true;
     }
 
-    /// Adds an empty line, unless the page is empty or ends in one.
+    /// Adds an empty line, unless the page is empty or already ends in one.
     pub fn blank(&mut self) {
         if !self.out.is_empty() && !self.out.ends_with("\n\n") {
             self.out.push('\n');
@@ -127,25 +129,26 @@ impl Page {
         self.line(0, &[StyledText::strong(text)]);
     }
 
-    /// Adds one line of cells without gaps, which is not wrapped.
+    /// Adds the cells as one line, without gaps between them. The line is not wrapped.
     pub fn line(&mut self, indent: usize, cells: &[StyledText]) {
         self.push(indent, cells);
         self.end_line();
     }
 
-    /// Adds wrapped text. Its line feeds stay; lines that begin with a space are not wrapped.
+    /// Adds wrapped text. Its line feeds are kept; lines that begin with a space are not wrapped.
     pub fn paragraph(&mut self, indent: usize, text: impl AsRef<[u8]>) {
         self.labelled(indent, &StyledText::plain(""), text);
     }
 
-    /// Adds wrapped text after a label such as `help: `; later lines are indented to the first word.
+    /// Adds a label such as `help: `, followed by wrapped text. Lines after the first are indented by the width of the
+    /// label.
     pub fn labelled(&mut self, indent: usize, label: &StyledText, text: impl AsRef<[u8]>) {
         let hang = " ".repeat(label.text.width());
         self.hanging(indent, std::slice::from_ref(label), &[StyledText::plain(&hang)], text);
     }
 
-    /// Adds wrapped text whose first line follows the cells `first`, and whose other lines follow the cells `others` of the
-    /// same width.
+    /// Adds wrapped text with a prefix on each line: the cells `first` on the first line, the cells `others` on later
+    /// lines. Both prefixes have the same width.
     pub fn hanging(
         &mut self,
         indent: usize,
@@ -163,8 +166,8 @@ impl Page {
         }
     }
 
-    /// Adds cells without gaps, wrapped at their spaces; lines after the first are indented by `hang` more columns. The tail
-    /// is not wrapped: it ends the last line if it fits, otherwise it is a line.
+    /// Adds cells without gaps between them, wrapped at their spaces. Lines after the first are indented by `hang` more
+    /// columns. `tail` is not wrapped: it is appended to the last line if it fits, otherwise it is put on a new line.
     pub fn flow(&mut self, indent: usize, hang: usize, cells: &[StyledText], tail: Option<&StyledText>) {
         let width = self.config.width;
         let mut lines: Vec<Vec<StyledText>> = vec![Vec::new()];
@@ -201,7 +204,7 @@ impl Page {
         }
     }
 
-    /// Adds text without wrapping, such as an example; tabs become spaces.
+    /// Adds text line by line without wrapping, such as an example. Tabs become spaces.
     pub fn block(&mut self, indent: usize, text: impl AsRef<[u8]>) {
         for line in sanitize::sanitize_text(text).replace('\t', TAB).lines() {
             self.push(indent, &[]);
@@ -210,7 +213,8 @@ impl Page {
         }
     }
 
-    /// Adds rows in aligned columns. The last column is wrapped, or moved below the others if there is not enough space.
+    /// Adds table rows with aligned columns. The last column is wrapped; without enough space for it, the last cell is
+    /// moved to the next line.
     pub fn table(&mut self, indent: usize, rows: impl IntoIterator<Item = Vec<StyledText>>) {
         let rows: Vec<Vec<StyledText>> = rows.into_iter().collect();
         let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -262,8 +266,8 @@ impl Page {
     }
 }
 
-/// Wraps `text` to at most `width` columns; a longer word becomes one line. Returns at least one line. Later lines of a list
-/// item are indented to its first word.
+/// Wraps `text` into lines of at most `width` columns. A longer word is not split. Lines that begin with a space are
+/// not wrapped. The text of a list item (`- `) is indented on its further lines. Returns at least one line.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for line in text.split('\n') {
@@ -288,12 +292,12 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Returns the number of columns of a character.
+/// Returns the number of terminal columns that a character occupies; 4 for a tab.
 pub fn char_width(c: char) -> usize {
     if c == '\t' { TAB.len() } else { c.width().unwrap_or(0) }
 }
 
-/// Replaces tabs by spaces.
+/// Replaces each tab by four spaces.
 pub fn expand_tabs(text: &str) -> String {
     text.replace('\t', TAB)
 }

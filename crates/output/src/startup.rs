@@ -1,16 +1,16 @@
-//! Reports a stdout that was closed when the process started.
+//! Handles a stdout that was already closed when the process started.
 
 use agentnative_startup::stdout_was_closed;
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use std::io;
 
-/// Fails like a write to a closed stdout, if stdout was closed when the process started.
+/// Fails with `EBADF`, like a write to a closed stdout, if stdout was closed when the process started.
 pub(super) fn check_stdout() -> io::Result<()> {
     if stdout_was_closed() { Err(Errno::BADF.into()) } else { Ok(()) }
 }
 
-/// Sets a stdout that was closed at the start to be closed again when this process executes itself, so that the new
-/// process detects it.
+/// If stdout was closed when the process started, marks it to be closed again by `exec`. A program that replaces this
+/// process then detects the closed stdout as well.
 #[expect(clippy::disallowed_methods, reason = "writes nothing")]
 pub fn close_stdout_on_exec() {
     if check_stdout().is_err() {

@@ -1,4 +1,4 @@
-//! The API key of the model, which is removed from the environment when the agent starts.
+//! The API key of the model provider. It is removed from the environment when the agent starts.
 
 use crate::failure::{Code, Failure, Result};
 use std::ffi::OsString;
@@ -6,20 +6,20 @@ use std::sync::OnceLock;
 
 static FROM_ENVIRONMENT: OnceLock<Option<OsString>> = OnceLock::new();
 
-/// Removes the key from the environment and remembers it. Must be called before anything else, because the process
-/// executes itself again if there is a key.
+/// Removes the API key from the environment and keeps it for [`ApiKey::from_environment`]. Call this first: if there is
+/// a key, the process executes itself again without it.
 pub fn remove_from_environment() {
     FROM_ENVIRONMENT.get_or_init(|| agentnative_helper::take_variable("OPENAI_API_KEY"));
 }
 
-/// An API key. Without `Debug` and `Display`, so that it is written to the authorization header only.
+/// An API key. The type has neither `Debug` nor `Display`, so that the key is written to the authorization header only.
 pub struct ApiKey(String);
 
 impl ApiKey {
-    /// Returns the key that was in the environment.
+    /// Returns the API key that [`remove_from_environment`] took from the environment.
     ///
     /// # Errors
-    /// [`Code::AuthConfigError`] if it is missing or empty, [`Code::AuthConfigInvalid`] if it contains a character
+    /// [`Code::AuthConfigError`] if the key is missing or empty. [`Code::AuthConfigInvalid`] if it contains a character
     /// other than printable ASCII.
     pub fn from_environment() -> Result<Self> {
         let value = FROM_ENVIRONMENT
@@ -39,7 +39,7 @@ impl ApiKey {
         Ok(Self(key))
     }
 
-    /// Returns the value of the authorization header.
+    /// Returns the value of the authorization header, `Bearer` followed by the key.
     pub fn bearer(&self) -> String {
         format!("Bearer {}", self.0)
     }

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-/// One attached file, as in the contracts.
+/// One attached file, as the output describes it.
 #[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub struct Attached {
-    /// The name that was passed.
+    /// Path of the file, as it was passed with `--attach`.
     pub path: String,
-    /// Size in bytes.
+    /// Size of the file in bytes.
     pub size: u64,
-    /// Media type.
+    /// Media type of the file.
     #[serde(rename = "type")]
     pub mime: &'static str,
 }
@@ -25,8 +25,8 @@ impl Attached {
     }
 }
 
-/// `[attachments]`: limits of the attachments. Signed, so that a value below 1 gets a specific error instead of
-/// a type error.
+/// The table `[attachments]` of the configuration file: limits of the attachments. The types are signed, so that a
+/// value below 1 gets a specific error instead of a type error.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
@@ -43,21 +43,21 @@ impl Default for Limits {
     }
 }
 
-/// The attachments with their contents.
+/// The attachments of a query, with their contents.
 #[derive(Debug, Default)]
 pub struct Attachments {
-    /// In the order of the command line.
+    /// All attachments, in the order of the command line.
     pub list: Vec<Attached>,
     /// Contents of the text files, in the form that the model receives.
     pub text: String,
     pub images: Vec<Image>,
 }
 
-/// Leading bytes and media type of each image format. WebP is detected separately.
+/// First bytes of a file and the media type that they identify, for each image format except WebP.
 const IMAGE_SIGNATURES: &[(&[u8], &str)] =
     &[(b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif")];
 
-/// Reads the attachments.
+/// Reads the files that are attached to the query, within the limits.
 ///
 /// # Errors
 /// Fails with one of the `ATTACHMENT_*` codes.

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use time::OffsetDateTime;
 
-/// Returns a duration in whole milliseconds.
+/// Converts a duration to whole milliseconds.
 pub fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
@@ -18,21 +18,22 @@ fn utc(ms: u64) -> OffsetDateTime {
     OffsetDateTime::from(UNIX_EPOCH + Duration::from_millis(ms))
 }
 
-/// Formats a time as ISO 8601 in UTC, with milliseconds.
+/// Formats a time as ISO 8601 in UTC. `ms` is the number of milliseconds since the Unix epoch.
 pub fn iso_8601(ms: u64) -> String {
     let time = utc(ms);
     let (hour, minute, second, milli) = time.to_hms_milli();
     format!("{}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z", time.date())
 }
 
-/// Formats a time for a file name: `2026-11-21-204503`.
+/// Formats a time in UTC for a file name, such as `2026-11-21-204503`. `ms` is the number of milliseconds since the
+/// Unix epoch.
 pub fn file_timestamp(ms: u64) -> String {
     let time = utc(ms);
     let (hour, minute, second) = time.to_hms();
     format!("{}-{hour:02}{minute:02}{second:02}", time.date())
 }
 
-/// Returns a number that differs between calls and between processes. Not for cryptographic use.
+/// Returns a random number, which differs between calls and between processes. It is not suitable for cryptography.
 pub fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }

@@ -6,8 +6,8 @@ use super::options::{Options, is_valid_timeout};
 use std::fmt::Display;
 use std::path::Path;
 
-/// Reads the settings of a file over the defaults and validates them. Relative paths in the file start at its
-/// folder.
+/// Reads a configuration file and validates it. Settings that the file lacks have their default values. Relative paths
+/// in the file start at its folder.
 ///
 /// # Errors
 /// [`Code::AgentConfigError`] if the file cannot be read, [`Code::AgentConfigInvalid`] if it is invalid,

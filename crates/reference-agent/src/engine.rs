@@ -14,7 +14,7 @@ use super::tools::{AgentWorkspace, Approve, RunningCommand, Toolbox};
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
-/// Longest wait that a provider may request before a retry; a longer one ends the run.
+/// Longest wait before a retry that a provider may request. A request for a longer wait ends the run.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 /// Longest wait before a retry if the provider requests none.
 const MAX_BACKOFF: Duration = Duration::from_secs(8);
@@ -22,7 +22,7 @@ const MAX_BACKOFF: Duration = Duration::from_secs(8);
 const SYSTEM_PROMPT: &str = "You are an agent with tools that work in one folder. Use them to do what the user \
                       asks for, then answer in a few words.";
 
-/// Runs a query to its final answer and emits the events of the run.
+/// Runs the query of the options to its final answer, which is returned. `emit` receives the events of the run.
 pub fn run(
     options: &Options,
     running: RunningCommand,
@@ -76,7 +76,8 @@ pub fn run(
     Err(Failure::new(Code::MaxToolTurnsNoFinal, message).with_hint("raise --max-tool-turns"))
 }
 
-/// Requests one turn from the model, with retries.
+/// Requests one turn (one response) from the model, and retries failed requests. If the model does not support tools,
+/// clears `specs` and continues without tools.
 fn turn_with_retries(
     options: &Options,
     turn: u64,
@@ -113,8 +114,8 @@ fn turn_with_retries(
     }
 }
 
-/// Returns the failure of a turn after its last attempt. The message names the number of retries, or the wait
-/// that was too long.
+/// Completes the failure of the last attempt of a turn: adds to its message the number of retries, or the requested
+/// wait if it was too long.
 fn final_failure(failure: Failure, retries: u32, too_long: Option<Duration>) -> Failure {
     let code = match failure.code {
         Code::ProviderError if retries > 0 || too_long.is_some() => Code::RetryExhausted,
@@ -128,8 +129,8 @@ fn final_failure(failure: Failure, retries: u32, too_long: Option<Duration>) -> 
     Failure { code, message, ..failure }
 }
 
-/// Returns the wait before a retry: the base, doubled with each attempt, at most [`MAX_BACKOFF`]. A random part
-/// of up to one half is subtracted, so that several agents do not retry at the same time.
+/// Returns the wait before a retry: `base_ms`, doubled with each attempt, at most [`MAX_BACKOFF`]. A random part of up
+/// to one half is subtracted, so that several agents do not retry at the same time.
 fn backoff(base_ms: u64, attempt: u32) -> Duration {
     let base = Duration::from_millis(base_ms.min(60_000));
     let wait = base.saturating_mul(1 << (attempt - 1).min(16)).min(MAX_BACKOFF);

@@ -14,10 +14,10 @@ use serde::Serialize;
 #[serde(tag = "type", rename_all = "kebab-case")]
 #[schemars(rename = "Step")]
 pub enum AgentEvent {
-    /// The query was read. Emitted again with the attachments once these were read.
+    /// The query was read. The event is emitted a second time when the attachments were read, too.
     #[serde(skip)]
     Query { text: String, attached: Vec<Attached> },
-    /// The loop begins.
+    /// The agent loop begins.
     Start {
         /// The query.
         query: String,
@@ -53,7 +53,7 @@ pub enum AgentEvent {
         /// The next part of the text.
         text: String,
     },
-    /// The model's turn has ended; with its tokens if the provider counts them.
+    /// A turn of the model has ended. Contains its token counts if the provider counts tokens.
     #[serde(skip)]
     TurnEnded(Option<Usage>),
     /// A tool is about to run.
@@ -62,7 +62,7 @@ pub enum AgentEvent {
     Permission {
         /// ID of the call.
         id: String,
-        /// The tool.
+        /// Name of the tool.
         tool: String,
         /// Whether the call is allowed.
         granted: bool,

@@ -1,4 +1,4 @@
-//! The reference agent: a working agent with conforming output.
+//! The reference agent: a working agent whose output conforms to the contracts of agentnative.
 //!
 //! ```text
 //! Options ─▶ session ── thread ──▶ engine ─▶ provider, tools
@@ -8,7 +8,8 @@
 //!               └─▶ Protocol ─▶ output
 //! ```
 //!
-//! It shares the crates for output and contracts with the checker, but nothing that runs or judges targets.
+//! The agent shares the crates for output and contracts with the checker. It contains no code that runs or judges
+//! targets.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
@@ -41,13 +42,13 @@ use failure::{Code, Failure};
 use options::Options;
 use std::ffi::OsString;
 
-/// Returns the complete command line, for generators of manual pages and completions.
+/// Returns the definition of the command line, for generators of manual pages and shell completions.
 pub fn command() -> clap::Command {
     Options::command_line()
 }
 
-/// Runs the agent with these arguments (the first is its name) and returns its exit code. If the environment contains
-/// an API key, the process first executes itself again without the key in its environment.
+/// Runs the agent and returns its exit code. The first element of `args` is the name of the program. If the environment
+/// contains an API key, the process first executes itself again without the key.
 pub fn main(args: &[OsString]) -> u8 {
     agentnative_output::close_stdout_on_exec();
     // Root can read the environment of every process; other users cannot read a process that is not dumpable.
@@ -77,15 +78,15 @@ pub fn main(args: &[OsString]) -> u8 {
     }
 }
 
-/// Returns the completion script for a shell.
+/// Returns the script that completes the agent's command line in a shell.
 fn completions(shell: clap_complete::Shell) -> String {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command(), "reference-agent", &mut script);
     String::from_utf8_lossy(&script).into_owned()
 }
 
-/// Prints the text for `--help` and `--version`, and reports any other error of the arguments in the requested
-/// protocol; returns the exit code.
+/// Prints the text for `--help` and `--version`, or reports invalid arguments in the requested output protocol. Returns
+/// the exit code.
 fn usage_error(error: &clap::Error, args: &[OsString]) -> u8 {
     let (protocol, format) = protocols::requested(args);
     let config = OutputConfig::from_environment(format, ColorChoice::Auto, false);

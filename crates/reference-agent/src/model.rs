@@ -1,4 +1,4 @@
-//! The conversation between the agent and a model.
+//! Types of the conversation between the agent and a model.
 
 use super::failure::Result;
 use super::tool_record::ToolRecord;
@@ -31,10 +31,10 @@ impl Usage {
 /// A tool call that the model requests.
 #[derive(Debug, Clone, Default)]
 pub struct ToolCall {
-    /// ID that the provider assigned.
+    /// ID of the call that the provider assigned.
     pub id: String,
     pub name: String,
-    /// Arguments as the model wrote them; should be a JSON object.
+    /// Arguments as the model wrote them. They should be a JSON object, but may be any text.
     pub arguments: String,
 }
 
@@ -43,7 +43,7 @@ pub struct ToolCall {
 pub struct Image {
     /// Media type, such as `image/png`.
     pub mime: &'static str,
-    /// Content in Base64.
+    /// Content of the image in Base64.
     pub base64: String,
 }
 
@@ -64,26 +64,26 @@ pub enum Message {
     Tool(ToolRecord),
 }
 
-/// The description of a tool for the model.
+/// A tool as it is described to the model.
 #[derive(Debug, Clone)]
 pub struct ToolSpec {
     pub name: &'static str,
     pub description: &'static str,
-    /// JSON Schema of the arguments.
+    /// JSON Schema of the arguments of the tool.
     pub parameters: Value,
 }
 
-/// The response of a model to one request.
+/// A turn: the response of a model to one request, with text or tool calls.
 #[derive(Debug, Clone, Default)]
 pub struct Turn {
     pub text: String,
-    /// Requested tool calls, in order.
+    /// Tool calls that the model requests, in order.
     pub calls: Vec<ToolCall>,
-    /// Tokens, if the provider counts them.
+    /// Token counts of the turn; `None` if the provider does not count them.
     pub usage: Option<Usage>,
 }
 
-/// A model provider.
+/// A model provider, which answers requests to a model.
 pub trait Provider: Send {
     fn supports_images(&self) -> bool {
         true
@@ -92,7 +92,7 @@ pub trait Provider: Send {
     fn redact(&self, text: &str) -> String {
         text.to_owned()
     }
-    /// Requests one turn, and passes its text to `emit` in parts as they arrive. Once text was emitted, failures
-    /// are not retryable. A request that failed with `ToolsNotSupported` may succeed without tools.
+    /// Requests one turn from the model. `emit` receives parts of the text when they arrive. A failure is not retryable
+    /// if text was emitted before it. A request that fails with `ToolsNotSupported` may succeed without tools.
     fn turn(&mut self, messages: &[Message], tools: &[ToolSpec], emit: &mut dyn FnMut(&str)) -> Result<Turn>;
 }

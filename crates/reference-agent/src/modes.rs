@@ -1,4 +1,5 @@
-//! Settings of the tools: whether they are offered to the model, how they are approved, and which there are.
+//! Settings of the tools: whether they are offered to the model, how their calls are approved, and which tools are
+//! available.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -42,7 +43,7 @@ pub enum Profile {
     Dev,
 }
 
-/// Returns the name of a value on the command line.
+/// Returns the name that an enum value has on the command line, such as `auto`.
 pub fn value_name(value: impl ValueEnum) -> String {
     value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }

@@ -167,13 +167,14 @@ pub struct Options {
     pub attachments: Limits,
 }
 
-/// Adds the subcommand `serve`, which [`Options`] cannot derive because derived options cannot update it.
+/// Adds the subcommand `serve` to the command line. It is added by hand because clap cannot derive the update of a
+/// subcommand.
 fn with_serve(command: clap::Command) -> clap::Command {
     let command = command.args_conflicts_with_subcommands(true).disable_help_subcommand(true);
     command.subcommand(ServeArgs::command())
 }
 
-/// Headings of the option groups in the help.
+/// Heading in the help of the group of options for the output.
 const OUTPUT: &str = "Output";
 const MODEL: &str = "Model";
 const TOOLS: &str = "Tools";
@@ -216,7 +217,7 @@ enum Format {
 }
 
 impl Format {
-    /// Returns the format of everything but the csv table, such as errors.
+    /// Returns the format of messages, such as errors. For csv, it is text; otherwise it is the format itself.
     const fn message_format(self) -> OutputFormat {
         match self {
             Self::Json => OutputFormat::Json,
@@ -236,7 +237,7 @@ fn parse_model(text: &str) -> Result<String, String> {
     }
 }
 
-/// Parses a timeout in seconds.
+/// Parses a timeout in seconds. Fails unless it is positive and at most one day.
 fn parse_timeout(text: &str) -> Result<f64, String> {
     let number: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
     if is_valid_timeout(number) {
@@ -252,8 +253,8 @@ pub fn is_valid_timeout(seconds: f64) -> bool {
 }
 
 impl Options {
-    /// Returns the settings for which neither the command line nor the configuration file has values. Unlike
-    /// [`Self::default`], the limits are not 0.
+    /// Returns the default settings, which apply if neither the command line nor the configuration file sets a value.
+    /// Unlike [`Self::default`], their limits are not 0.
     pub fn defaults() -> Self {
         Self {
             stream: true,
@@ -266,24 +267,25 @@ impl Options {
         }
     }
 
-    /// Returns the settings of a run that failed before its settings were known, except the protocol.
+    /// Returns the settings for a run that failed before its settings were known. Only the protocol is set.
     pub fn unresolved(protocol: &'static Protocol) -> Self {
         Self { protocol, model: Some(String::new()), ..Self::default() }
     }
 
-    /// Parses the command line over the defaults. `--help` and `--version` are returned as errors.
+    /// Parses the command line. Options that it lacks have their default values. `--help` and `--version` are returned
+    /// as errors.
     pub fn parse_flags(args: &[OsString]) -> Result<Self, clap::Error> {
         let mut options = Self::defaults();
         options.update(args)?;
         Ok(options)
     }
 
-    /// Returns the complete command line.
+    /// Returns the definition of the command line, including the subcommand `serve`.
     pub fn command_line() -> clap::Command {
         with_serve(Self::command())
     }
 
-    /// Overrides the settings that the command line sets.
+    /// Replaces the settings for which the command line has options; the other settings stay.
     fn update(&mut self, args: &[OsString]) -> Result<(), clap::Error> {
         let matches = with_serve(Self::command_for_update()).try_get_matches_from(args)?;
         self.update_from_arg_matches(&matches)?;
@@ -300,7 +302,7 @@ impl Options {
         }
     }
 
-    /// Returns the format of the protocol, or else the requested format.
+    /// Returns the output format: the one that the protocol requires, or the requested format if it requires none.
     pub fn format(&self) -> OutputFormat {
         self.protocol.format.or(self.requested_format().map(Format::message_format)).unwrap_or_default()
     }
@@ -309,13 +311,14 @@ impl Options {
         self.output == Some(Format::Csv)
     }
 
-    /// Returns the format, the use of colour and the diagnostics of the output.
+    /// Returns the settings of the output: its format, whether it has colour, and whether diagnostics are printed.
     pub fn output_config(&self) -> OutputConfig {
         self.protocol.output_config(OutputConfig::from_environment(self.format(), self.color, self.quiet))
     }
 
-    /// Returns the names of the provider and the model. The provider is `--provider`, or else the part of
-    /// `--model` before the first slash, or else `openai` if there is a base URL. It may not exist.
+    /// Returns the names of the provider and of the model, in this order. The provider is `--provider`, otherwise the
+    /// part of `--model` before the first slash, otherwise `openai` if a base URL is set, otherwise `scripted`. It is
+    /// not validated.
     pub fn provider_and_model(&self) -> (&str, &str) {
         let (provider, model) = match (self.provider.as_deref(), self.model.as_deref()) {
             (None, Some(model)) => match model.split_once('/').filter(|(_, rest)| !rest.is_empty()) {
@@ -345,7 +348,8 @@ impl Options {
         }
     }
 
-    /// Returns the base URL of the openai provider.
+    /// Returns the base URL of the openai provider: the setting, otherwise `$OPENAI_BASE_URL`, otherwise the URL of
+    /// OpenAI.
     pub fn base_url(&self) -> String {
         let variable = || std::env::var("OPENAI_BASE_URL").ok().filter(|value| !value.is_empty());
         let configured = self.base_url.clone().or_else(variable);

@@ -7,7 +7,8 @@ use std::io::{IsTerminal, Read};
 /// Maximum size of a query on stdin, in bytes.
 const MAX_STDIN: u64 = 1 << 20;
 
-/// Returns the words of the command line joined by spaces, or else the content of stdin, unless it is a terminal.
+/// Returns the query: the words of the command line, joined by spaces. Without words, it is the content of stdin,
+/// unless stdin is a terminal.
 ///
 /// # Errors
 /// [`Code::NoQuery`] if there is no query, [`Code::InvalidOption`] if stdin is not UTF-8 or too long.

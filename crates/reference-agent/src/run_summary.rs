@@ -1,5 +1,5 @@
-//! The summary of a run: its events so far, accumulated. Each protocol writes its final output from it. The native
-//! protocol serializes it, so the doc comments are the descriptions in its JSON Schema.
+//! The summary of a run, which accumulates its events. Each protocol writes its final output from the summary. The
+//! native protocol serializes it, so that the doc comments are the descriptions in its JSON Schema.
 
 use super::attach::Attached;
 use super::model::Usage;
@@ -91,13 +91,13 @@ pub struct Health {
     pub tool_call_failure_rate: f64,
 }
 
-/// What a run is waiting for.
+/// What a run is waiting for at the moment.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum Phase {
-    /// The query, the attachments or the settings of the provider.
+    /// The query, the attachments or the settings of the provider are being read.
     #[default]
     Preparing,
     Model,
-    /// A tool, or nothing.
+    /// The model has answered. A tool may be running.
     Tools,
 }

@@ -10,7 +10,7 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-/// Prints the JSON Schema of a line in jsonl, or else of the json document; returns the exit code.
+/// Prints the JSON Schema of the output: of a line for jsonl, otherwise of the json document. Returns the exit code.
 pub fn print(protocol: &Protocol, format: OutputFormat, output: &mut Output) -> Result<u8> {
     let text = pretty(&schema(protocol, format)?)?;
     output.write_unchanged(text.as_bytes()).map(|()| 0)
@@ -25,12 +25,13 @@ fn schema(protocol: &Protocol, format: OutputFormat) -> Result<Value> {
     Ok(schema.to_value())
 }
 
-/// Returns a generator for schemas of the serialized form, which can differ from the deserialized form.
+/// Creates a generator for schemas that describe values as they are serialized. The schemas for deserialization can
+/// differ.
 fn serialize_generator() -> SchemaGenerator {
     SchemaSettings::draft2020_12().for_serialize().into_generator()
 }
 
-/// Returns the schema of a bundled contract. Each contract that the agent implements has one schema file.
+/// Returns the JSON Schema of a bundled contract. Each contract that the agent implements has exactly one.
 fn bundled_schema(name: &str) -> Result<Value> {
     let mut files = Contract::bundled(name)?.schema_files().into_iter();
     let none = || Error::config(format!("the contract {name} has no schema"));

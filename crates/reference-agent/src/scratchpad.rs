@@ -1,7 +1,7 @@
-//! The scratchpad: a log of a run in JSON Lines, which is kept after the run.
+//! The scratchpad: a log file of a run in JSON Lines, which is kept after the run.
 //!
-//! If the protocol defines a folder for it in the workspace, it is written there. Otherwise it is written to the
-//! state folder of the user, so that the workspace contains no unexpected files.
+//! If the protocol defines a folder in the workspace for the scratchpad, it is written there. Otherwise it is written
+//! to the state folder of the user, so that the workspace contains no unexpected files.
 
 use super::clock;
 use super::event::{AgentEvent, TurnOutcome};
@@ -12,16 +12,16 @@ use serde_json::{Value, json};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// The open scratchpad of a run.
+/// The open log file of a run.
 #[derive(Debug)]
 pub struct Scratchpad {
     file: File,
-    /// Path in the output; relative to the workspace if the protocol defines the folder.
+    /// Path of the file, as the output reports it. It is relative to the workspace if the protocol defines the folder.
     pub path: String,
 }
 
 impl Scratchpad {
-    /// Creates the file and its folder.
+    /// Creates the log file, and its folder if it is missing.
     pub fn create(options: &Options) -> io::Result<Self> {
         let (folder, folder_path) = if let Some(path) = options.protocol.scratchpad {
             // Symbolic links out of the workspace are not followed.
@@ -38,7 +38,7 @@ impl Scratchpad {
         Ok(Self { file, path: folder_path.join(name).display().to_string() })
     }
 
-    /// Appends an event. Write errors are ignored.
+    /// Appends an event of the run to the file. Write errors are ignored.
     pub fn log_event(&mut self, event: &AgentEvent) {
         let line = match event {
             AgentEvent::Start { query, provider, model, .. } => {
@@ -57,7 +57,7 @@ impl Scratchpad {
         self.write_line(line);
     }
 
-    /// Appends the outcome. Write errors are ignored.
+    /// Appends the outcome of the run to the file. Write errors are ignored.
     pub fn log_outcome(&mut self, outcome: &TurnOutcome) {
         self.write_line(match outcome {
             Ok(answer) => json!({"type": "answer", "content": answer}),

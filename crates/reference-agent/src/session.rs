@@ -1,5 +1,5 @@
-//! Runs the engine in a thread, while the main thread receives its events, signals and the timeout, and has the
-//! protocol write the output. So the run ends in time, whatever the engine is waiting for.
+//! Runs the engine in a thread of its own. The main thread receives its events, signals and the timeout, and writes the
+//! output in the selected protocol. So the run ends in time, whatever the engine is waiting for.
 
 use super::clock::now_ms;
 use super::engine;
@@ -25,11 +25,11 @@ enum Notification {
     Event(AgentEvent),
     Finished(TurnOutcome),
     Signal(i32),
-    /// A request to approve a tool call, and the sender of the reply.
+    /// A request to approve a tool call: its text, and the channel for the reply.
     ApprovalRequest(String, Sender<bool>),
 }
 
-/// Exit code 128 + SIGPIPE, for a stdout that its reader has closed.
+/// Exit code if the process that reads stdout has closed it: 128 + SIGPIPE.
 const EXIT_BROKEN_PIPE: u8 = 141;
 
 /// Runs the query, writes the output and returns the exit code.
@@ -53,7 +53,7 @@ pub fn run(options: Options, output: &mut Output) -> u8 {
     }
 }
 
-/// Writes a failure that happened before the run could start, and returns the exit code.
+/// Reports a failure that happened before the run could start, in the given protocol. Returns the exit code.
 pub fn report_startup_failure(protocol: &'static Protocol, failure: Failure, output: &mut Output) -> u8 {
     SessionRun::new(Options::unresolved(protocol)).finish(&Err(failure), output)
 }
@@ -82,7 +82,7 @@ fn spawn_engine(
     Builder::new().spawn(work).map(drop)
 }
 
-/// Returns the failure for a bug of the agent, which is reported as the contract requires.
+/// Creates the failure for a panic in the agent, so that even a bug is reported in the selected protocol.
 fn internal_error() -> Failure {
     Failure::new(Code::RuntimeError, "internal error: this is a bug in the agent")
 }
@@ -122,7 +122,8 @@ impl SessionRun {
         }
     }
 
-    /// Handles messages until the run ends; returns `None` if the reader of stdout has closed it.
+    /// Handles messages until the run ends, and returns its outcome. `None` if the process that reads stdout has closed
+    /// it.
     fn wait_for_outcome(
         &mut self,
         receiver: &Receiver<Notification>,
@@ -164,7 +165,7 @@ impl SessionRun {
         written.map_err(|error| Failure::new(Code::RuntimeError, error.message))
     }
 
-    /// Opens the scratchpad. An error is ignored unless the protocol requires a scratchpad.
+    /// Opens the log file of the run (the scratchpad). An error is ignored unless the protocol requires the file.
     fn open_scratchpad(&mut self) -> Result<(), Failure> {
         match Scratchpad::create(&self.options) {
             Ok(scratchpad) => {
@@ -179,7 +180,8 @@ impl SessionRun {
         }
     }
 
-    /// Returns the answer, or a failure if it is empty and the protocol does not allow that.
+    /// Returns the answer as the outcome of the run. If the answer is empty and the protocol does not allow that,
+    /// returns a failure.
     fn check_answer(&self, answer: String) -> TurnOutcome {
         if answer.is_empty() && !self.options.protocol.allows_empty_answer {
             return Err(Failure::new(Code::EmptyAnswer, "the model returned no answer"));
@@ -219,7 +221,8 @@ impl SessionRun {
     }
 }
 
-/// Asks the user at the terminal. A thread reads the answer, so that signals and the timeout are still handled.
+/// Asks the user at the terminal whether to run a tool, and sends the answer to `reply`. A thread reads the answer, so
+/// that signals and the timeout are still handled.
 fn ask_user(question: &str, reply: Sender<bool>, output: &mut Output) {
     output.question(&format!("run {question}? [y/N] "));
     let read_answer = move || {

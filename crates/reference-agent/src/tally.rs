@@ -1,4 +1,4 @@
-//! Accumulates the events of a run in its summary.
+//! Adds the events of a run to its summary.
 
 use super::clock::millis;
 use super::event::{AgentEvent, TurnOutcome};
@@ -7,7 +7,7 @@ use super::run_summary::{Phase, RunSummary, SessionStatus, Turns};
 use std::time::Duration;
 
 impl RunSummary {
-    /// Returns the summary of a run without events.
+    /// Creates the summary of a run that has no events yet.
     pub fn new(options: &Options) -> Self {
         let (provider, model) = options.provider_and_model();
         Self {
@@ -51,7 +51,7 @@ impl RunSummary {
         }
     }
 
-    /// Sets the outcome and the duration.
+    /// Sets the outcome and the duration of the run.
     pub fn finish(&mut self, outcome: &TurnOutcome, elapsed: Duration) {
         self.timing_ms = millis(elapsed);
         match outcome {

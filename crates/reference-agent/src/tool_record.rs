@@ -46,7 +46,7 @@ impl ToolError {
     pub fn new(code: ToolCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
-    /// Creates an error without a specific code.
+    /// Creates an error with the general code [`ToolCode::ExecutionError`].
     pub fn execution(message: impl Into<String>) -> Self {
         Self::new(ToolCode::ExecutionError, message)
     }
@@ -67,18 +67,18 @@ pub struct RecordedFileChange {
     pub after: String,
 }
 
-/// The result of a tool and the file that it changed, or an error.
+/// The output of a tool: its result with the file that it changed, if any, or an error.
 pub type ToolOutput = Result<(Map<String, Value>, Option<RecordedFileChange>), ToolError>;
 
 /// A tool is about to run.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct ToolStart {
-    /// The provider's name for the call.
+    /// ID of the call, as the provider assigned it.
     pub id: String,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// Its arguments.
+    /// Arguments of the call.
     pub input: Map<String, Value>,
     /// Arguments as the model wrote them.
     #[serde(skip)]
@@ -89,7 +89,7 @@ pub struct ToolStart {
 }
 
 impl ToolStart {
-    /// Completes the record of the call with its output and its duration in milliseconds.
+    /// Creates the record of the finished call from its output and its duration in milliseconds.
     pub fn finish(self, output: ToolOutput, duration_ms: u64) -> ToolRecord {
         let Self { id, tool, input, started, .. } = self;
         let (result, change, error) = match output {
@@ -104,17 +104,17 @@ impl ToolStart {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "ToolResult")]
 pub struct ToolRecord {
-    /// The provider's name for the call.
+    /// ID of the call, as the provider assigned it.
     pub id: String,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
     #[serde(skip)]
     pub input: Map<String, Value>,
-    /// Whether it succeeded.
+    /// Whether the call succeeded.
     pub ok: bool,
-    /// Its result; null if it failed.
+    /// Result of the call; null if the call failed.
     pub result: Option<Map<String, Value>>,
-    /// Why it failed; null if it did not.
+    /// Why the call failed; null if it succeeded.
     pub error: Option<ToolError>,
     /// Start time, in milliseconds since the Unix epoch.
     #[serde(skip)]
@@ -139,18 +139,19 @@ impl ToolRecord {
         }
     }
 
-    /// Returns the exit code, if the tool ran a command.
+    /// Returns the exit code of the command that the tool ran; `None` for any other tool.
     pub fn exit_code(&self) -> Option<&Value> {
         self.result.as_ref()?.get("exit_code")
     }
 
-    /// Returns the subject of the call for display, such as the path.
+    /// Returns a title of the call for display: its path, pattern, command or expression, otherwise the name of the
+    /// tool.
     pub fn title(&self) -> &str {
         let mut keys = ["path", "pattern", "command", "expression"].into_iter();
         keys.find_map(|key| self.input.get(key)?.as_str()).unwrap_or(&self.tool)
     }
 
-    /// Returns the result or the error as text, for models and the Dexter contracts.
+    /// Returns the result or the error as text. Models and the Dexter contracts receive this text.
     pub fn text(&self) -> String {
         match &self.error {
             None => serde_json::to_string(&self.result).unwrap_or_default(),

@@ -5,18 +5,18 @@ use crate::{Event, JsonType, Problem, ProblemKind, Sink};
 /// A sink that passes each element of a top-level array to another sink, as one record.
 pub struct ArrayRecords<'s, S, L> {
     sink: &'s mut S,
-    /// Returns the line number of an offset.
+    /// Function that returns the line number of a byte offset.
     line_of: L,
     depth: usize,
     inside_string: bool,
-    /// Offset of the document, if it is not an array.
+    /// Offset of the document if it is not an array; `None` if it is one.
     pub non_array_start: Option<u64>,
-    /// Number of elements that were passed on.
+    /// Number of elements that were passed to the other sink.
     pub count: u64,
 }
 
 impl<'s, S: Sink, L: FnMut(u64) -> u64> ArrayRecords<'s, S, L> {
-    /// Creates the sink for one document; `line_of` returns the line number of an offset.
+    /// Creates a sink for one document. `line_of` returns the line number of a byte offset.
     pub fn new(sink: &'s mut S, line_of: L) -> Self {
         Self { sink, line_of, depth: 0, inside_string: false, non_array_start: None, count: 0 }
     }
@@ -69,7 +69,8 @@ impl<S: Sink, L: FnMut(u64) -> u64> Sink for ArrayRecords<'_, S, L> {
     }
 }
 
-/// Returns the offset of the value that an event begins or contains.
+/// Returns the start offset of the value that an event begins or contains; `None` for the end of a container and for a
+/// key.
 fn value_start(event: Event<'_>) -> Option<u64> {
     match event {
         Event::Begin(_, start) | Event::StringPart(start, _) => Some(start),

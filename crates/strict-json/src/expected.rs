@@ -1,17 +1,17 @@
-//! Tokens that the grammar expects next, and the value that a problem refers to.
+//! The tokens that the JSON grammar expects next, and the value to which a problem refers.
 
-/// The value that the pointer of a problem names.
+/// Selects the value to which the pointer of a problem refers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// The current member or element.
+    /// The member or element that is being read.
     Value,
-    /// The innermost open container.
+    /// The innermost object or array whose end has not been read.
     Container,
-    /// The document or record.
+    /// The complete document or record.
     Root,
 }
 
-/// What the grammar expects next.
+/// The token that the JSON grammar expects next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expected {
     Value,
@@ -45,7 +45,7 @@ impl Expected {
         }
     }
 
-    /// Returns the value that a problem at this point concerns.
+    /// Returns the value to which a problem refers if this token is missing.
     pub(super) fn scope(self) -> Scope {
         match self {
             Self::KeyOrEnd | Self::Key | Self::CommaOrBrace | Self::CommaOrBracket | Self::KeyText => {
@@ -55,7 +55,7 @@ impl Expected {
         }
     }
 
-    /// Whether a token that begins with this byte may come next.
+    /// Returns whether the expected token can begin with `byte`.
     pub(super) fn admits(self, byte: u8) -> bool {
         match self {
             Self::Value => matches!(byte, b'"' | b'{' | b'[' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n'),

@@ -1,56 +1,57 @@
-//! Buffered bytes of a reader, validated as UTF-8 one buffer at a time.
+//! Reads bytes into a buffer, and validates them as UTF-8 one buffer at a time.
 
 use std::io::{self, Read};
 
 use super::Position;
 use super::utf8::{find_noncharacter, valid_text};
 
-/// Initial size of the buffer, in bytes; enough for most documents.
+/// Initial size of the read buffer, in bytes; enough for most documents.
 const INITIAL_CAPACITY: usize = 4 * 1024;
-/// Maximum size of the buffer, in bytes.
+/// Maximum size of the read buffer, in bytes.
 const MAX_CAPACITY: usize = 128 * 1024;
 
-/// A saved offset whose position stays available after its bytes have left the buffer.
+/// A saved byte offset. Its line and column stay available after the bytes have left the buffer.
 #[derive(Clone, Copy)]
 struct Pin {
     offset: u64,
     position: Option<Position>,
 }
 
-/// Slots in which [`Input::pin`] saves an offset.
+/// The slots in which [`Input::pin`] can save an offset. A new offset replaces the earlier one in its slot.
 #[derive(Clone, Copy)]
 pub(super) enum Slot {
-    /// The start of a key or number, or the end of a line.
+    /// Saves the start of a key or number, or the end of a line.
     Token,
-    /// The start of a record.
+    /// Saves the start of a record.
     Record,
 }
 
-/// A reader with its buffer and the position in it.
+/// A reader with a buffer of the bytes that were read, and the position of the next byte in the buffer.
 pub(super) struct Input<R> {
     reader: R,
     buffer: Vec<u8>,
-    /// Position of the first byte of `buffer`.
+    /// Position in the input of the first byte of `buffer`.
     base: Position,
     /// Number of newlines before the current line.
     newlines: u64,
-    /// Offset of the current line.
+    /// Offset in the input of the first byte of the current line.
     line_start: u64,
     /// Index of the next byte in `buffer`.
     next: usize,
-    /// End of the bytes in `buffer` that are validated UTF-8 and complete characters.
+    /// Index in `buffer` after the last complete character that is validated as UTF-8.
     valid_end: usize,
-    /// End of the bytes in `buffer` that were read.
+    /// Index in `buffer` after the last byte that was read.
     filled_end: usize,
     /// True if the bytes at `valid_end` are not UTF-8.
     invalid: bool,
     ended: bool,
     error: Option<io::Error>,
-    /// The valid bytes from `text_start` on as text, so that slices of it need no second validation.
+    /// The bytes of `buffer` from `text_start` to `valid_end` as text. A slice of this text needs no second validation.
     text: String,
     /// Index in `buffer` at which `text` begins.
     text_start: usize,
-    /// Index of the first noncharacter at or after `next`, or `usize::MAX`.
+    /// Index in `buffer` of the first Unicode noncharacter (such as U+FFFF) at or after `next`; `usize::MAX` if there
+    /// is none.
     noncharacter: usize,
     pins: [Pin; 2],
 }
@@ -76,43 +77,46 @@ impl<R: Read> Input<R> {
         }
     }
 
-    /// Sets the position of the first byte, which begins a line. Must be called before the first read.
+    /// Sets the position of the first byte of the input, which must be the start of a line. Must be called before the
+    /// first read.
     pub(super) fn begin_at(&mut self, position: Position) {
         self.base = position;
         self.newlines = position.line - 1;
         self.line_start = position.offset;
     }
 
-    /// Returns the error of the reader, if there was one. The bytes end at the error.
+    /// Returns the I/O error that ended the input, if there was one.
     pub(super) fn into_error(self) -> Option<io::Error> {
         self.error
     }
 
-    /// Returns the offset of the next byte.
+    /// Returns the offset of the next byte in the input.
     #[inline]
     pub(super) fn offset(&self) -> u64 {
         self.base.offset + self.next as u64
     }
 
-    /// Returns the valid bytes in the buffer, which are not empty after `peek` has returned a byte.
+    /// Returns the buffered bytes from the next byte on that are valid UTF-8. Not empty after `peek` has returned a
+    /// byte.
     #[inline]
     pub(super) fn rest(&self) -> &[u8] {
         &self.buffer[self.next..self.valid_end]
     }
 
-    /// Returns the range `from..to` of [`Input::rest`] as text; both must be character boundaries.
+    /// Returns the bytes `from..to` of [`Input::rest`] as text. Both indices must be character boundaries.
     #[inline]
     pub(super) fn text(&self, from: usize, to: usize) -> &str {
         let next = self.next - self.text_start;
         &self.text[next + from..next + to]
     }
 
-    /// Returns [`Input::rest`] as text.
+    /// Returns the bytes of [`Input::rest`] as text.
     pub(super) fn text_at_hand(&self) -> &str {
         &self.text[self.next - self.text_start..]
     }
 
-    /// Returns the length of the current line without its newline, if it fits into half of the buffer.
+    /// Reads the rest of the current line into the buffer, and returns its length in bytes without the newline. Returns
+    /// `None` if the line has no newline, is not UTF-8, or is longer than half of the maximum buffer.
     pub(super) fn line_at_hand(&mut self) -> Option<usize> {
         let mut searched = 0;
         loop {
@@ -127,13 +131,14 @@ impl<R: Read> Input<R> {
         }
     }
 
-    /// Returns the next byte if it is in the buffer.
+    /// Returns the next byte if it is in the buffer; never reads.
     #[inline]
     pub(super) fn buffered_byte(&self) -> Option<u8> {
         if self.next < self.valid_end { Some(self.buffer[self.next]) } else { None }
     }
 
-    /// Returns the next byte; `None` at the end of the input and at bytes that are not UTF-8.
+    /// Returns the next byte without advancing past it; reads if the buffer has no valid byte left. Returns `None` at
+    /// the end of the input and at bytes that are not UTF-8.
     #[inline]
     pub(super) fn peek(&mut self) -> Option<u8> {
         if self.next == self.valid_end && !self.fill() {
@@ -148,7 +153,8 @@ impl<R: Read> Input<R> {
         debug_assert!(self.next <= self.valid_end);
     }
 
-    /// Advances past the `\n` that comes next. Newlines must not be skipped in any other way.
+    /// Advances past the next byte, which must be `\n`, and counts the line. Newlines must not be skipped in any other
+    /// way.
     #[inline]
     pub(super) fn newline(&mut self) {
         self.next += 1;
@@ -156,7 +162,8 @@ impl<R: Read> Input<R> {
         self.line_start = self.offset();
     }
 
-    /// Whether `bytes` more valid bytes exist; reads no more than needed. For small numbers only.
+    /// Returns whether at least `bytes` more valid bytes exist. Reads until they are in the buffer, and no more than
+    /// needed. For small numbers only.
     pub(super) fn ensure(&mut self, bytes: usize) -> bool {
         while self.valid_end - self.next < bytes {
             if !self.fill() {
@@ -166,12 +173,13 @@ impl<R: Read> Input<R> {
         true
     }
 
-    /// Returns the next byte if it begins bytes that are not UTF-8.
+    /// Returns the next byte if it is not valid UTF-8; `None` if it is valid or not read yet.
     pub(super) fn invalid_byte(&self) -> Option<u8> {
         (self.invalid && self.next == self.valid_end).then(|| self.buffer[self.valid_end])
     }
 
-    /// Reads until there are more valid bytes; returns false if there are none.
+    /// Reads until the buffer has more valid bytes than before. Returns false at the end of the input and at bytes that
+    /// are not UTF-8.
     #[cold]
     pub(super) fn fill(&mut self) -> bool {
         let before = self.valid_end - self.next;
@@ -182,7 +190,7 @@ impl<R: Read> Input<R> {
         self.valid_end - self.next > before
     }
 
-    /// Drops the bytes before `next` and reads once.
+    /// Removes the bytes before `next` from the buffer, then reads from the reader once.
     fn read_once(&mut self) {
         let end = match usize::try_from(self.line_start.saturating_sub(self.base.offset)) {
             Ok(start @ 1..) => Position { offset: self.line_start, line: 1 + self.newlines, column: 1 }
@@ -241,7 +249,7 @@ impl<R: Read> Input<R> {
         }
     }
 
-    /// Advances past the next `\n`, whether the bytes are valid or not; returns false if there is none.
+    /// Advances past the next `\n`, also over bytes that are not UTF-8. Returns false if the input has no further `\n`.
     pub(super) fn skip_line(&mut self) -> bool {
         let found = loop {
             if let Some(index) = memchr::memchr(b'\n', &self.buffer[self.next..self.filled_end]) {
@@ -272,13 +280,15 @@ impl<R: Read> Input<R> {
         self.noncharacter = usize::MAX;
     }
 
-    /// Whether there may be a noncharacter within the next `bytes` bytes.
+    /// Returns whether the next `bytes` bytes may contain a Unicode noncharacter, such as U+FFFF. False means that they
+    /// contain none.
     #[inline]
     pub(super) fn noncharacter_within(&self, bytes: usize) -> bool {
         self.noncharacter < self.next + bytes
     }
 
-    /// Returns the offset of the next noncharacter within the next `bytes` bytes; each one once.
+    /// Returns the input offset of a Unicode noncharacter within the next `bytes` bytes. Successive calls return each
+    /// noncharacter once, and then `None`.
     pub(super) fn next_noncharacter(&mut self, bytes: usize) -> Option<u64> {
         while self.noncharacter < self.next + bytes {
             let index = self.noncharacter;
@@ -290,13 +300,13 @@ impl<R: Read> Input<R> {
         None
     }
 
-    /// Saves the offset of the next byte for [`Input::position`].
+    /// Saves the offset of the next byte in `slot`, so that [`Input::position`] can return its line and column later.
     #[inline]
     pub(super) fn pin(&mut self, slot: Slot) {
         self.pins[slot as usize] = Pin { offset: self.offset(), position: None };
     }
 
-    /// Returns the position of an offset that is buffered or pinned.
+    /// Returns the line and column of `offset`, which must be in the buffer or saved with [`Input::pin`].
     pub(super) fn position(&self, offset: u64) -> Position {
         let pinned = self.pins.iter().find(|pin| pin.offset == offset).and_then(|pin| pin.position);
         pinned.unwrap_or_else(|| {

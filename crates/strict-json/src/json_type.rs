@@ -20,11 +20,11 @@ pub enum JsonType {
 }
 
 impl JsonType {
-    /// All types.
+    /// All six types, in the order of the enum.
     pub const ALL: [Self; 6] =
         [Self::Null, Self::Boolean, Self::Number, Self::String, Self::Array, Self::Object];
 
-    /// Returns the name of the type in JSON Schema.
+    /// Returns the name of the type in JSON Schema, such as `boolean`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -36,12 +36,12 @@ impl JsonType {
         }
     }
 
-    /// Returns the type with this name in JSON Schema.
+    /// Returns the type with this JSON Schema name; `None` for any other name, such as `integer`.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|json_type| json_type.name() == name)
     }
 
-    /// Returns the name with its article, for messages.
+    /// Returns the name with its article for messages, such as `an array`.
     pub const fn with_article(self) -> &'static str {
         match self {
             Self::Null => "null",

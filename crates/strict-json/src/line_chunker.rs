@@ -3,38 +3,39 @@
 use crate::Position;
 use std::io::{self, Read};
 
-/// Number of bytes that are read for a chunk; small enough for the cache of a processor.
+/// Number of bytes that are read for a chunk; small enough for the cache of a processor core.
 const CHUNK_SIZE: usize = 256 << 10;
-/// Length in bytes from which on a line is cut instead of read to its end.
+/// Length in bytes from which on a line may be cut: only its beginning is then read.
 const MAX_LINE: usize = 8 << 20;
 
-/// Complete lines, or the beginning of a line that is too long for a chunk.
+/// Complete lines of an input, or the beginning of a line that is too long for a chunk (over 8 MiB).
 pub struct Chunk {
-    /// The bytes of the lines.
+    /// The bytes of the lines, with their newlines.
     pub bytes: Vec<u8>,
-    /// Position of the first byte in the input.
+    /// Position in the input of the first byte of the chunk.
     pub position: Position,
-    /// True if the chunk is the beginning of a line that is too long.
+    /// True if the chunk is the beginning of a line that is too long. It is then the last chunk.
     pub is_partial_line: bool,
 }
 
-/// Splits the bytes of a reader into chunks.
+/// Splits the bytes of a reader into chunks of complete lines.
 pub struct LineChunker<R> {
-    /// The reader; its next bytes follow `rest`.
+    /// The reader of the input. Its next bytes follow those in `rest`.
     pub reader: R,
     base: Position,
-    /// Bytes that were read and are in no chunk yet; empty after a chunk that is cut.
+    /// Bytes that were read but belong to no chunk yet. Empty after a chunk with a partial line.
     pub rest: Vec<u8>,
     ended: bool,
 }
 
 impl<R: Read> LineChunker<R> {
-    /// Creates a chunker at the start of an input.
+    /// Creates a chunker for an input that `reader` reads from its start.
     pub fn new(reader: R) -> Self {
         Self { reader, base: Position::START, rest: Vec::new(), ended: false }
     }
 
-    /// Reads the next chunk into `bytes`. Returns `None` at the end of the input and after a chunk that is cut.
+    /// Reads the next chunk into the buffer `bytes`, whose old contents are discarded. Returns `None` at the end of the
+    /// input and after a chunk with a partial line.
     pub fn next(&mut self, mut bytes: Vec<u8>) -> io::Result<Option<Chunk>> {
         bytes.clear();
         bytes.append(&mut self.rest);

@@ -25,7 +25,7 @@ pub fn read_lines<R: Read, S: Sink>(
     parser.finish()
 }
 
-/// As [`read_lines`], from bytes in memory; faster for a sink with a tape.
+/// Reads JSON Lines like [`read_lines`], but from bytes in memory. Faster if the sink has a tape ([`Sink::tape`]).
 pub fn read_lines_in_memory<S: Sink>(bytes: &[u8], options: &ReadOptions, sink: &mut S) -> ReadSummary {
     let (mut start, mut line) = (0, 1);
     if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
@@ -59,14 +59,15 @@ pub fn read_lines_in_memory<S: Sink>(bytes: &[u8], options: &ReadOptions, sink: 
 }
 
 impl<R: Read, S: Sink> Parser<'_, R, S> {
-    /// Reads all lines; the first has this number.
+    /// Reads all lines of the input. `number` is the line number of the first one.
     fn read_all(&mut self, number: u64) {
         self.line.wanted = true;
         self.line.number = number;
         while !self.sink.is_done() && self.read_line() {}
     }
 
-    /// Reads the next line or record; returns false at the end.
+    /// Reads the next line, or the next record if it continues over several lines. Returns false at the end of the
+    /// input.
     fn read_line(&mut self) -> bool {
         self.line.start = self.input.offset();
         self.line.spans = false;
@@ -115,7 +116,8 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         true
     }
 
-    /// Reads the record to the tape of the sink; returns false if there is no tape, or the record may have a problem.
+    /// Reads the next record to the tape of the sink. Returns false if the sink has no tape, or the record may have a
+    /// problem; the caller then reads the record as events.
     fn read_clean_record(&mut self) -> bool {
         let Some(tape) = self.sink.tape() else { return false };
         let Some(length) = self.input.line_at_hand() else { return false };
@@ -137,7 +139,8 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         });
     }
 
-    /// Reads a record and the newline after it; reports a record that is not an object.
+    /// Reads a record and the newline after it; reports a record that is not an object. `first` is the first byte of
+    /// the record.
     fn read_record(&mut self, first: Option<u8>) -> Step {
         self.value()?;
         match self.space(false) {
@@ -165,8 +168,8 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         Ok(())
     }
 
-    /// Handles a newline inside a value. If the value continues on the next line, the record is pretty-printed;
-    /// otherwise it is torn.
+    /// Handles a newline inside a value. If the value continues on the next line, reports the record as pretty-printed
+    /// (several lines); otherwise reports the line as torn (incomplete).
     pub(super) fn line_ends(&mut self, expected: Expected) -> Step {
         let at = self.pin();
         // The first line of pretty-printed JSON has brackets only; a torn line has more.
@@ -187,7 +190,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         Ok(())
     }
 
-    /// Skips to the place where the next record may begin.
+    /// Skips from a structural problem to the place where the next record may begin.
     fn recover(&mut self) {
         self.path.clear();
         if std::mem::take(&mut self.line.resume) {
@@ -212,7 +215,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         }
     }
 
-    /// Skips to the next line; returns false at the end.
+    /// Skips to the next line; returns false if there is none.
     fn skip_line(&mut self) -> bool {
         let found = self.input.skip_line();
         self.line.number += u64::from(found);

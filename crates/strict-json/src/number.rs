@@ -1,4 +1,4 @@
-//! Reads numbers, and reports those whose value other readers change.
+//! Reads numbers, and reports those whose value other JSON parsers change, such as `1e400`.
 
 use std::io::Read;
 
@@ -8,12 +8,13 @@ use super::parser::{Parser, Step};
 use super::utf8::valid_text;
 use super::{Event, ProblemKind, Sink, Span};
 
-/// Maximum length of a number that a sink receives, in bytes; longer numbers are cut.
+/// Maximum length of the text of a number in an event, in bytes; longer texts are cut.
 const MAX_NUMBER_TEXT: usize = 4096;
-/// The first 19 digits of the smallest decimal that rounds to infinity, about 1.797693134862315807e308.
+/// The first 19 digits of the smallest decimal number that rounds to infinity in binary64, about
+/// 1.797693134862315807e308.
 const OVERFLOW_DIGITS: u64 = 1_797_693_134_862_315_807;
 
-/// The part of a number that its last byte belongs to.
+/// The part of a number to which the last scanned byte belongs.
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
 enum LastByte {
     #[default]
@@ -28,15 +29,15 @@ enum LastByte {
     ExponentDigit,
 }
 
-/// A number that is scanned byte by byte, in constant memory.
+/// State of scanning a number byte by byte, in constant memory.
 #[derive(Default)]
 struct NumberScan {
     last: LastByte,
-    /// The first 19 significant digits.
+    /// The first 19 significant digits, as one integer.
     digits: u64,
-    /// Number of digits in `digits`.
+    /// Number of decimal digits that `digits` contains.
     digit_count: u32,
-    /// The power of ten of the first significant digit, without the exponent.
+    /// The power of ten of the first significant digit, before the exponent is added: 2 for `123.4e5`.
     magnitude: i64,
     exponent: i64,
     exponent_negative: bool,
@@ -44,7 +45,7 @@ struct NumberScan {
 }
 
 impl NumberScan {
-    /// Consumes a byte; returns false if the number ends before it.
+    /// Scans the next byte of the number. Returns false if the number ends before this byte.
     fn consume(&mut self, byte: u8) -> bool {
         use LastByte::*;
         self.last = match (self.last, byte) {
@@ -88,7 +89,8 @@ impl NumberScan {
         matches!(self.last, LastByte::Zero | LastByte::Digit | LastByte::Fraction | LastByte::ExponentDigit)
     }
 
-    /// Whether the number rounds to infinity in binary64; `text` is the number, unless it is too long.
+    /// Returns whether the number rounds to infinity in binary64. `text` is the complete number; `None` if the number
+    /// is too long to be stored.
     fn overflows(&self, text: Option<&str>) -> bool {
         let exponent = if self.exponent_negative { -self.exponent } else { self.exponent };
         match self.magnitude.saturating_add(exponent) {
@@ -103,7 +105,7 @@ impl NumberScan {
 }
 
 impl<R: Read, S: Sink> Parser<'_, R, S> {
-    /// Reads a number; the next byte is a digit or a minus.
+    /// Reads a number. The next byte of the input must be a digit or a minus.
     #[inline]
     pub(super) fn number(&mut self) -> Step {
         let rest = self.input.rest();

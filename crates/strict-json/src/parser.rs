@@ -1,4 +1,4 @@
-//! The parser of JSON values, without recursion.
+//! Parses JSON values without recursion.
 
 use std::io::Read;
 
@@ -8,29 +8,29 @@ use super::path::Path;
 use super::utf8::valid_text;
 use super::{Event, JsonType, ProblemKind, ReadOptions, ReadSummary, Sink, Span};
 
-/// Ends the reading of a document or record, after its problem is reported or if the sink is done.
+/// The error that ends the reading of a document or record. Its problem is already reported, or the sink needs no more.
 pub(super) struct Stop;
 
 pub(super) type Step<T = ()> = Result<T, Stop>;
 
-/// State of reading JSON Lines; see `lines`.
+/// State of reading JSON Lines, which the module `lines` uses.
 #[derive(Default)]
 pub(super) struct LineState {
     /// True if the input is JSON Lines.
     pub(super) wanted: bool,
-    /// Offset of the current line.
+    /// Offset of the first byte of the current line.
     pub(super) start: u64,
-    /// Offset of the current record.
+    /// Offset of the first byte of the current record.
     pub(super) record: u64,
-    /// True if the record continues over several lines.
+    /// True if the current record continues over several lines.
     pub(super) spans: bool,
     /// Number of the current line, from 1.
     pub(super) number: u64,
-    /// True if the parser has already advanced past the line of a torn record.
+    /// True if the parser has already advanced to the line after a torn (incomplete) record.
     pub(super) resume: bool,
 }
 
-/// The literals with their value; `null` has none.
+/// The literals of JSON, each with the boolean that it stands for; `None` for `null`.
 const LITERALS: [(&[u8], Option<bool>); 3] =
     [(b"true", Some(true)), (b"false", Some(false)), (b"null", None)];
 
@@ -58,14 +58,14 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         }
     }
 
-    /// Returns the summary, or the error of the reader.
+    /// Ends the parser. Returns the summary, or the I/O error of the reader.
     pub(super) fn finish(mut self) -> std::io::Result<ReadSummary> {
         self.summary.bytes = self.input.offset();
         self.summary.unchecked_keys = self.path.unchecked_keys;
         self.input.into_error().map_or(Ok(self.summary), Err)
     }
 
-    /// Reads one value with all that it contains.
+    /// Reads one value, including its members or elements.
     pub(super) fn value(&mut self) -> Step {
         let mut expected = Expected::Value;
         loop {
@@ -158,7 +158,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         self.sink.event(Event::End(self.input.offset()));
     }
 
-    /// Returns the next byte that is not white space.
+    /// Skips white space and returns the next byte. At the end of the input, reports that `expected` is missing.
     #[inline]
     fn token(&mut self, expected: Expected) -> Step<u8> {
         match self.input.buffered_byte() {
@@ -178,8 +178,8 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         }
     }
 
-    /// Returns the next byte that is not white space; `None` at the end of the input and at bytes that are not
-    /// UTF-8. A `\n` is white space only if `newlines` is true.
+    /// Skips white space and returns the next byte; `None` at the end of the input and at bytes that are not UTF-8. A
+    /// `\n` is white space only if `newlines` is true.
     pub(super) fn space(&mut self, newlines: bool) -> Option<u8> {
         loop {
             match self.input.peek()? {
@@ -195,14 +195,14 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         }
     }
 
-    /// Advances past a `\n`.
+    /// Advances past a `\n` and counts the line.
     pub(super) fn newline(&mut self) {
         self.input.newline();
         self.line.start = self.input.offset();
         self.line.number += 1;
     }
 
-    /// Advances past a `\r` outside of strings; reports it if no `\n` follows.
+    /// Advances past a `\r` outside of strings; reports the `\r` if no `\n` follows.
     pub(super) fn carriage_return(&mut self) {
         if !(self.input.ensure(2) && self.input.rest()[1] == b'\n') {
             self.report(ProblemKind::BareCr, self.input.offset(), Scope::Container, |_| {
@@ -225,14 +225,15 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         self.non_finite(Expected::Value)
     }
 
-    /// Whether these bytes come next; reads no more than needed.
+    /// Returns whether the input continues with `bytes`; reads no more than needed.
     pub(super) fn starts_with(&mut self, bytes: &[u8]) -> bool {
         self.input.rest().starts_with(bytes)
             || (1..=bytes.len())
                 .all(|length| self.input.ensure(length) && self.input.rest()[..length] == bytes[..length])
     }
 
-    /// Reads a spelling of NaN or infinity where a value is expected; anything else is an error.
+    /// Reads a spelling of NaN or infinity, such as `NaN` or `-Infinity`, where a value is expected. Reports it as a
+    /// problem and continues. Any other text is an error.
     pub(super) fn non_finite(&mut self, expected: Expected) -> Step {
         let sign = usize::from(matches!(self.input.buffered_byte(), Some(b'-' | b'+')));
         let mut length = sign;
@@ -271,7 +272,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         Ok(())
     }
 
-    /// Reports and skips a byte order mark before a document or record.
+    /// Skips a byte order mark before a document or record, and reports it. Does nothing if there is none.
     pub(super) fn byte_order_mark(&mut self) {
         if self.starts_with(b"\xef\xbb\xbf") {
             self.report(ProblemKind::Bom, self.input.offset(), Scope::Container, |_| {
@@ -281,7 +282,8 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
         }
     }
 
-    /// Pins the next byte as the start of a token; returns its offset.
+    /// Saves the offset of the next byte, the start of a token, so that its line and column can be reported later.
+    /// Returns the offset.
     #[inline]
     pub(super) fn pin(&mut self) -> u64 {
         self.input.pin(Slot::Token);

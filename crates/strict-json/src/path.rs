@@ -1,4 +1,4 @@
-//! The open objects and arrays, for pointers and for duplicate keys.
+//! Tracks the open objects and arrays, to build JSON pointers and to find duplicate keys.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -9,40 +9,40 @@ use super::utf8::fitting_length;
 
 /// Maximum length of a key in a pointer, in bytes; longer keys are cut.
 const MAX_POINTER_KEY: usize = 1024;
-/// Length in bytes from which on a pointer is cut, so that a few hundred problems take little memory.
+/// Length in bytes from which on a pointer is cut, so that the pointers of a few hundred problems take little memory.
 const MAX_POINTER: usize = 64 * 1024;
-/// Last character of a key or pointer that is cut.
+/// Marks the end of a key or pointer that is cut.
 const ELLIPSIS: &str = "…";
 /// Maximum number of stored key hashes of all open objects: as many as a table of 2^20 slots holds before it grows.
 const MAX_HASHES: usize = 7 << 17;
-/// Maximum number of keys of an object that are compared one by one.
+/// Maximum number of keys of an object that are compared one by one; more keys are stored in a hash set.
 const MAX_LISTED_HASHES: usize = 32;
 
 struct PathLevel {
     object: bool,
-    /// True for an object after its first key.
+    /// True if this level is an object and its first key has been read.
     has_key: bool,
-    /// Index of the current element of an array.
+    /// If this level is an array: index of its current element.
     index: u64,
-    /// Start of the current key in `Path::keys`.
+    /// If this level is an object: index in `Path::keys` at which its current key begins.
     key_start: usize,
-    /// Start of the hashes of this level in `Path::listed_hashes`.
+    /// Index in `Path::listed_hashes` at which the hashes of this level begin.
     listed_start: usize,
-    /// Hashes of the keys, once there are too many for the list.
+    /// Hashes of the keys of this level; `None` while there are few, which are then in `Path::listed_hashes`.
     set: Option<HashSet<u64>>,
 }
 
-/// The open objects and arrays, outermost first.
+/// The objects and arrays that contain the current position, outermost first.
 #[derive(Default)]
 pub(super) struct Path {
     levels: Vec<PathLevel>,
-    /// The current keys of all levels, concatenated.
+    /// The current key of each level, concatenated.
     keys: Vec<u8>,
-    /// Hashes of the keys of all levels, concatenated.
+    /// Hashes of the keys of all levels without a `set`, concatenated.
     listed_hashes: Vec<u64>,
-    /// Number of hashes in the sets of all levels.
+    /// Number of hashes in the `set` of all levels together.
     set_hash_count: usize,
-    /// Number of keys that were not compared.
+    /// Number of keys that were not checked for duplicates, because too many hashes were stored.
     pub(super) unchecked_keys: u64,
 }
 
@@ -51,7 +51,7 @@ impl Path {
         self.levels.len()
     }
 
-    /// Returns whether the innermost level is an object; `None` at the top level.
+    /// Returns whether the innermost open container is an object; `None` if no container is open.
     #[inline]
     pub(super) fn in_object(&self) -> Option<bool> {
         self.levels.last().map(|level| level.object)
@@ -87,8 +87,9 @@ impl Path {
 
     /// Moves to the member with the given key; returns false if the object already has this key.
     ///
-    /// `key` is the complete key, or more than 1 KiB of it; `hash` is the hash of the complete key. Keys are compared
-    /// by 64-bit hashes to save memory: the at most 917,504 stored hashes collide in one of 40 million documents.
+    /// `key` is the complete key, or a beginning of it of more than 1 KiB; `hash` is the hash of the complete key. Keys
+    /// are compared by 64-bit hashes to save memory: the at most 917,504 stored hashes collide in one of 40 million
+    /// documents.
     pub(super) fn member(&mut self, key: &[u8], hash: u64) -> bool {
         let Some(level) = self.levels.last_mut() else { return true };
         level.has_key = true;
@@ -123,7 +124,8 @@ impl Path {
         true
     }
 
-    /// Moves to the next member without storing its key, which pointers then leave out.
+    /// Moves to the next member of the innermost object without storing its key. Pointers leave such keys out, and
+    /// duplicates are not found.
     #[inline]
     pub(super) fn uncompared_member(&mut self) {
         if let Some(level) = self.levels.last_mut() {
@@ -131,12 +133,12 @@ impl Path {
         }
     }
 
-    /// Whether no level has a member or element yet.
+    /// Returns whether the open containers have no members, and no elements before the current one.
     pub(super) fn only_opened(&self) -> bool {
         self.levels.iter().all(|level| !level.has_key && level.index == 0)
     }
 
-    /// Returns the RFC 6901 pointer of the current value or container.
+    /// Returns the RFC 6901 pointer of the value that `scope` selects: the current value, its container or the root.
     pub(super) fn pointer(&self, scope: Scope) -> String {
         let mut pointer = String::new();
         let depth = match scope {

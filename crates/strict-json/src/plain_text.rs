@@ -13,7 +13,7 @@ pub(super) fn plain_length(bytes: &[u8]) -> usize {
     }
 }
 
-/// Number of bytes of a long string that are compared together, in vector registers.
+/// Number of bytes of a long string that are examined at once, in vector registers.
 const BLOCK: usize = 32;
 
 #[inline(never)]
@@ -37,7 +37,7 @@ fn plain_length_by_words(bytes: &[u8]) -> usize {
     words.len() * 8 + tail.iter().position(ends).unwrap_or(tail.len())
 }
 
-/// Like [`plain_length`], for eight bytes at once.
+/// Like [`plain_length`], but for exactly eight bytes at once; 8 if all of them are plain.
 #[inline(always)]
 pub(super) fn plain_length_in_word(word: [u8; 8]) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;

@@ -5,11 +5,11 @@ use std::io::{self, Read};
 /// The position of a byte in its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Position {
-    /// Number of bytes before it.
+    /// Number of bytes in the input before this byte.
     pub offset: u64,
-    /// Line, from 1: one more than the number of `\n` before it.
+    /// Line, from 1: one more than the number of `\n` before this byte.
     pub line: u64,
-    /// Column, from 1: one more than the number of characters (not bytes) between the start of its line and it.
+    /// Column, from 1: one more than the number of characters (not bytes) between the start of the line and this byte.
     pub column: u64,
 }
 
@@ -17,7 +17,7 @@ impl Position {
     /// Position of the first byte of an input.
     pub const START: Self = Self { offset: 0, line: 1, column: 1 };
 
-    /// Returns the position after `bytes`, which begin at this position.
+    /// Returns the position after `bytes`, the part of the input that begins at `self`.
     ///
     /// Each byte that is not a UTF-8 continuation byte counts as a character, so the result does not depend on how an
     /// input is split, even if it is not valid UTF-8.
@@ -35,7 +35,7 @@ impl Position {
     }
 }
 
-/// Returns the position of the byte at `offset`, or the end of the input if that comes first.
+/// Returns the position of the byte at `offset`. If the input is shorter, returns the position of its end.
 pub fn locate(mut reader: impl Read, offset: u64) -> io::Result<Position> {
     let mut buffer = vec![0; 64 * 1024];
     let mut position = Position::START;

@@ -2,15 +2,17 @@
 
 use super::Position;
 
-/// Severity of a kind of problem.
+/// The severity of a kind of problem in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ProblemSeverity {
-    /// The input is not one JSON document, or the line is not a record: rejected. Reading ends there, for JSON Lines
-    /// until the next line (but continues after a byte order mark and after a record that is no object or spans lines).
+    /// The input is not one JSON document, or a line of JSON Lines is not a record. The input is rejected. Reading ends
+    /// at the problem; JSON Lines continue at the next line. After a byte order mark, and after a record that is no
+    /// object or continues over several lines, reading continues at once.
     Structural,
-    /// An error inside a value that parsers treat differently: rejected, but reading continues.
+    /// An error inside a value that parsers treat differently, such as a duplicate key. The input is rejected, but
+    /// reading continues.
     Strict,
-    /// Allowed by RFC 8259, but forbidden by RFC 7493 because parsers may lose data.
+    /// JSON that RFC 8259 allows, but RFC 7493 forbids because parsers may lose data.
     Interop,
     /// A problem in the bytes between values; no data is lost.
     Framing,
@@ -18,7 +20,7 @@ pub enum ProblemSeverity {
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident $class:ident $name:literal,)*) => {
-        /// Kind of a problem.
+        /// The kind of a problem in JSON, such as a duplicate key.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum ProblemKind { $($(#[$doc])* $kind,)* }
 
@@ -26,12 +28,12 @@ macro_rules! kinds {
             /// All kinds, in the order of their declaration.
             pub const ALL: &[Self] = &[$(Self::$kind,)*];
 
-            /// Returns the severity of the kind.
+            /// Returns the severity of problems of this kind.
             pub const fn class(self) -> ProblemSeverity {
                 match self { $(Self::$kind => ProblemSeverity::$class,)* }
             }
 
-            /// Returns a stable name, such as `duplicate-key`.
+            /// Returns the stable name of the kind, such as `duplicate-key`.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$kind => $name,)* }
             }
@@ -66,7 +68,7 @@ kinds! {
     NotObject Structural "not-object",
     /// A record that continues over several lines, as pretty-printed JSON does.
     MultiLine Structural "multi-line",
-    /// A line that ends inside a value, which does not continue on the next line.
+    /// A line that ends inside a value. The value does not continue on the next line.
     Torn Structural "torn",
     /// A key that an object has twice, after unescaping.
     DuplicateKey Strict "duplicate-key",
@@ -89,79 +91,79 @@ kinds! {
 }
 
 impl ProblemKind {
-    /// Whether a strict reader rejects the document or record: all structural and strict kinds.
+    /// Returns whether a strict reader rejects a document or record with this kind of problem: true for all structural
+    /// and strict kinds.
     pub const fn rejects(self) -> bool {
         matches!(self.class(), ProblemSeverity::Structural | ProblemSeverity::Strict)
     }
 }
 
-/// A problem at one position of the input.
+/// A problem in JSON, at one position of the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// Kind of the problem.
     pub kind: ProblemKind,
     /// Position of the first wrong byte.
     pub position: Position,
-    /// RFC 6901 pointer of the value that it is in, with keys of the input. Keys over 1 KiB and pointers over 64 KiB
-    /// are cut and end in `…`.
+    /// RFC 6901 pointer of the value that contains the problem. Its keys come from the input. Keys over 1 KiB and
+    /// pointers over 64 KiB are cut and end in `…`.
     pub pointer: String,
     /// What was expected and what was found: one line of printable ASCII.
     pub message: String,
 }
 
-/// Options of the reader.
+/// Options for reading JSON or JSON Lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// Maximum number of problems of each kind in [`Summary::problems`]; further ones are only counted.
+    /// Maximum number of problems of each kind in [`ReadSummary::problems`]; further ones are only counted.
     pub max_problems: usize,
     /// Maximum depth of nested values; 1 allows an array of numbers.
     pub max_depth: usize,
-    /// Accept records of JSON Lines in `data:` fields of server-sent events as well. Other fields, comments and blank
-    /// lines are then skipped.
+    /// Whether records of JSON Lines may also be in `data:` fields of server-sent events. Other fields, comments and
+    /// blank lines are then skipped.
     pub event_stream: bool,
 }
 
 impl Default for ReadOptions {
-    /// 20 problems of each kind, 512 levels, no server-sent events.
+    /// Returns the default options: 20 problems of each kind, 512 levels, no server-sent events.
     fn default() -> Self {
         Self { max_problems: 20, max_depth: 512, event_stream: false }
     }
 }
 
-/// Result of reading an input.
+/// The result of reading an input: its problems, and counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadSummary {
-    /// The first problems of each kind, in input order.
+    /// The first problems of each kind, in input order, up to [`ReadOptions::max_problems`].
     pub problems: Vec<Problem>,
-    /// Number of records that begin: lines that are not blank, or 1 for a document.
+    /// Number of records, also incomplete ones: lines that are not blank, or 1 for a document.
     pub records: u64,
     /// Number of records that were read to their end, without a structural problem that ended them early.
     pub complete: u64,
     /// Number of bytes read: the whole input, unless a structural problem ended a document or the sink was done.
     pub bytes: u64,
-    /// Number of keys that were not compared with others of their object: at most 917,504 keys of open objects are
-    /// stored.
+    /// Number of keys that were not checked for duplicates: at most 917,504 keys of open objects are stored.
     pub unchecked_keys: u64,
     pub(super) counts: [u64; ProblemKind::ALL.len()],
 }
 
 impl ReadSummary {
-    /// Returns the number of problems of this kind, with those that are only counted.
+    /// Returns the number of problems of this kind, including those that are not in [`ReadSummary::problems`].
     pub fn count(&self, kind: ProblemKind) -> u64 {
         self.counts[kind as usize]
     }
 
-    /// Returns the number of problems of this class, with those that are only counted.
+    /// Returns the number of problems of this severity, including those that are not in [`ReadSummary::problems`].
     pub fn count_class(&self, class: ProblemSeverity) -> u64 {
         ProblemKind::ALL.iter().filter(|kind| kind.class() == class).map(|kind| self.count(*kind)).sum()
     }
 
-    /// Returns the first problem of this class in [`Summary::problems`].
+    /// Returns the first problem of this severity in [`ReadSummary::problems`].
     pub fn first(&self, class: ProblemSeverity) -> Option<&Problem> {
         self.problems.iter().find(|problem| problem.kind.class() == class)
     }
 
-    /// Whether a strict reader rejects the input.
+    /// Returns whether a strict reader rejects the input: it has a structural or strict problem.
     pub fn rejected(&self) -> bool {
         self.count_class(ProblemSeverity::Structural) + self.count_class(ProblemSeverity::Strict) > 0
     }

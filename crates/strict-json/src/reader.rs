@@ -6,9 +6,9 @@ use super::expected::{Expected, Scope};
 use super::parser::{Parser, Step};
 use super::{ProblemKind, ReadOptions, ReadSummary, Sink};
 
-/// Reads exactly one RFC 8259 document in constant memory.
+/// Reads exactly one RFC 8259 document in constant memory, and passes its parts to `sink`.
 ///
-/// Reading ends at a structural problem. Fails only if the reader fails.
+/// Reading ends at a structural problem, such as a syntax error. The result is an error only if `reader` fails.
 pub fn read_document<R: Read, S: Sink>(
     reader: R,
     options: &ReadOptions,

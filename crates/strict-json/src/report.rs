@@ -8,7 +8,7 @@ use super::utf8::{first_code_point, valid_text};
 use super::{Problem, ProblemKind, Sink};
 
 impl<R: Read, S: Sink> Parser<'_, R, S> {
-    /// Reports that the next byte is not allowed here.
+    /// Reports that the grammar does not allow the next byte, where `expected` has to follow.
     pub(super) fn unexpected(&mut self, expected: Expected) -> Stop {
         let at = self.input.offset();
         let byte = self.input.buffered_byte().unwrap_or_default();
@@ -41,7 +41,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         }
     }
 
-    /// Reports that there are no more valid bytes.
+    /// Reports that the input ends, or is not UTF-8, where `expected` has to follow.
     pub(super) fn ended(&mut self, expected: Expected) -> Stop {
         let at = self.input.offset();
         if let Some(byte) = self.input.invalid_byte() {
@@ -62,15 +62,15 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         })
     }
 
-    /// Reports that the line ends inside a value, at `at`.
+    /// Reports that a line ends at offset `at`, inside a value.
     pub(super) fn torn(&mut self, at: u64, expected: Expected) -> Stop {
         self.report(ProblemKind::Torn, at, expected.scope(), |_| {
             format!("expected {}, found the end of the line", expected.description())
         })
     }
 
-    /// Reports a problem at an offset that is buffered or pinned. Callers return the [`Stop`] where the problem
-    /// ends the document or record.
+    /// Reports a problem at offset `at`, which must be buffered or saved with `pin`. If the problem ends the document
+    /// or record, the caller returns the [`Stop`]; otherwise the caller ignores it.
     #[cold]
     pub(super) fn report(
         &mut self,
@@ -94,7 +94,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
     }
 }
 
-/// Describes the next word (of `word_length` bytes), character or byte in printable ASCII.
+/// Describes the start of `bytes` in printable ASCII: its first word (of `word_length` bytes), character or byte.
 fn describe_found(bytes: &[u8], word_length: usize) -> String {
     match bytes.first() {
         None => "the end of the input".into(),

@@ -1,4 +1,4 @@
-//! Finds the byte range of the value of a JSON pointer.
+//! Finds the byte range of a value by its JSON pointer.
 
 use std::io::{self, Read};
 
@@ -22,22 +22,22 @@ pub fn find_span(reader: impl Read, pointer: &str) -> io::Result<Option<Span>> {
 struct Finder {
     /// The unescaped tokens of the pointer.
     tokens: Vec<String>,
-    /// The open containers: their offset and, for an array, the index of the next element.
+    /// The open objects and arrays: the byte offset of each and, for an array, the index of the next element.
     open: Vec<(u64, Option<u64>)>,
-    /// Number of open containers, from the outermost, that match the pointer.
+    /// Number of open containers, from the outermost on, that lie on the path of the pointer.
     matching: usize,
-    /// True if the current key of the innermost container matches its token.
+    /// True if the current key of the innermost object equals the token of the pointer for this object.
     key_matches: bool,
     found: Option<Span>,
 }
 
 impl Finder {
-    /// Returns the token that names a member or element of the innermost container.
+    /// Returns the token of the pointer that selects a member or element of the innermost open container.
     fn token(&self) -> Option<&str> {
         self.open.len().checked_sub(1).and_then(|index| self.tokens.get(index)).map(String::as_str)
     }
 
-    /// Handles the start of a value; returns whether the value matches the pointer so far.
+    /// Handles the start of a value; returns whether the value lies on the path of the pointer.
     fn begin_value(&mut self) -> bool {
         if self.matching < self.open.len() {
             return false;
@@ -56,7 +56,7 @@ impl Finder {
         matches
     }
 
-    /// Handles the end of a value that matches the pointer so far.
+    /// Handles the end of a value that lies on the path of the pointer.
     fn end_value(&mut self, start: u64, end: u64) {
         if self.open.len() == self.tokens.len() {
             self.found = Some(Span { start, end });

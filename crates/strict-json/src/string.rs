@@ -14,21 +14,21 @@ use super::{Event, ProblemKind, Sink, Span};
 /// Maximum number of bytes of a string in one event; longer strings are sent in parts.
 const MAX_STRING_PART: usize = 64 * 1024;
 
-/// State of a string or key that is assembled in `Parser::scratch`.
+/// State of a string or key whose text is assembled in `Parser::scratch`.
 struct TextState {
     start: u64,
     expected: Expected,
     wanted: bool,
-    /// Hash of a key; `None` for a string.
+    /// Hash of the key; `None` if the text is a string.
     hash: Option<Box<Xxh3Default>>,
-    /// Distinguishes keys that differ in unpaired surrogates only.
+    /// Combined with the hash to distinguish keys that differ in unpaired surrogates only, all of which become U+FFFD.
     salt: u64,
-    /// True if the key is longer than the limit; the rest is only hashed.
+    /// True if the text of the key is cut at its maximum length; the rest is only hashed.
     truncated: bool,
 }
 
 impl<R: Read, S: Sink> Parser<'_, R, S> {
-    /// Reads a string that is a value; the next byte is its opening quote.
+    /// Reads a string that is a value, not a key. The next byte of the input must be its opening quote.
     #[inline]
     pub(super) fn string_value(&mut self) -> Step {
         let start = self.input.offset();
@@ -75,7 +75,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         Ok(())
     }
 
-    /// Reads the key of a member; the next byte is its opening quote.
+    /// Reads the key of a member. The next byte of the input must be its opening quote.
     #[inline]
     pub(super) fn key(&mut self) -> Step {
         let start = self.input.offset();
@@ -133,7 +133,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         });
     }
 
-    /// Reads from the opening quote to the closing one.
+    /// Reads a string or key from its opening quote to its closing quote.
     fn quoted(&mut self, state: &mut TextState) -> Step {
         self.input.advance(1);
         loop {
@@ -167,7 +167,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         }
     }
 
-    /// Appends the next `length` bytes of the input to the text.
+    /// Appends the next `length` bytes of the input to the text, without advancing past them.
     fn push_run(&mut self, state: &mut TextState, length: usize) {
         if !state.wanted {
             return;
@@ -194,7 +194,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         }
     }
 
-    /// Appends an escaped character to the text.
+    /// Appends a character, which was written as an escape, to the text.
     fn push_char(&mut self, state: &mut TextState, character: char) {
         let mut bytes = [0; 4];
         let bytes = character.encode_utf8(&mut bytes).as_bytes();
@@ -212,7 +212,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         }
     }
 
-    /// Reads an escape; the next byte is its backslash.
+    /// Reads an escape, such as `\n`. The next byte of the input must be its backslash.
     fn escape(&mut self, state: &mut TextState) -> Step {
         if !self.input.ensure(2) {
             self.input.advance(1);
@@ -298,7 +298,8 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
         Ok(())
     }
 
-    /// Reads four hexadecimal digits at index `from` of the rest; the inner error is the number of digits found.
+    /// Reads four hexadecimal digits that begin `from` bytes after the next byte. The inner result is their value, or
+    /// as an error the number of digits found.
     fn hex_digits(&mut self, from: usize, expected: Expected) -> Step<Result<u32, usize>> {
         let mut code = 0;
         for digit in 0..4 {
@@ -321,7 +322,8 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
     }
 }
 
-/// Returns the number of bytes up to the end of a string, if they are buffered and have only two-character escapes.
+/// Returns the number of bytes up to and including the closing quote of a string. `None` if the string is not
+/// completely buffered, or has other escapes than those of two characters, such as `\n`.
 fn skippable_length(bytes: &[u8]) -> Option<usize> {
     let mut length = 0;
     loop {

@@ -21,30 +21,30 @@ use key::{fingerprint, tag};
 
 use super::JsonType;
 
-/// A JSON value in flat buffers.
+/// A JSON value in two reusable buffers: cells for its structure, and the text of its keys, strings and numbers.
 #[derive(Debug, Default)]
 pub struct Tape {
     cells: Vec<Cell>,
     text: String,
-    /// Indices of the open containers, while events are written.
+    /// While events are written to the tape: the index in `cells` of each open container.
     open: Vec<usize>,
-    /// The open containers, while the clean reader reads a record.
+    /// While a record is read without events: its open containers.
     levels: Vec<OpenContainer>,
-    /// Fingerprints of the keys of `levels`, concatenated.
+    /// Hashes of the keys of all `levels`, concatenated.
     key_fingerprints: Vec<u64>,
-    /// Offset of the record in the bytes that are read.
+    /// Offset of the record in the bytes that are read, to which the offsets of events refer.
     start: u64,
-    /// Offset of the record in the input.
+    /// Offset of the record in the complete input, of which the bytes that are read may be a part.
     origin: u64,
-    /// Offset of the root in the input.
+    /// Offset of the root value in the complete input.
     root_offset: u64,
-    /// Start in `text` of a long string that is not complete.
+    /// Index in `text` of a long string of which only the first parts have arrived.
     partial_start: Option<usize>,
-    /// Truncated strings: index of the cell, and number of omitted characters.
+    /// For each truncated string: the index of its cell, and the number of omitted characters.
     truncated: Vec<(usize, u64)>,
-    /// Number of omitted characters of the string that is not complete.
+    /// Number of characters that are omitted so far from the string that is being read.
     omitted: u64,
-    /// True after [`TapeNode::as_str`] on a truncated string.
+    /// True if [`TapeNode::as_str`] has returned the text of a truncated string.
     truncated_was_read: AtomicBool,
     /// True if the value does not fit into 32-bit indices; the tape is then incomplete.
     overflow: bool,
@@ -60,7 +60,7 @@ pub struct TapeNode<'a> {
     index: usize,
 }
 
-/// The kind of a value, with the value of a scalar.
+/// The type of a JSON value, with the value itself if it is a boolean, number or string.
 #[derive(Debug, Clone)]
 pub enum JsonKind<'a> {
     /// `null`.
@@ -78,8 +78,8 @@ pub enum JsonKind<'a> {
 }
 
 impl Tape {
-    /// Removes the value. The next value begins at offset `start` in the bytes that are read, and at `origin` in the
-    /// input.
+    /// Removes the value from the tape. The next value begins at offset `start` of the bytes that are read, and at
+    /// offset `origin` of the complete input. The two differ if the input is read in chunks.
     pub fn clear(&mut self, start: u64, origin: u64) {
         self.cells.clear();
         self.text.clear();
@@ -93,17 +93,19 @@ impl Tape {
         self.text.shrink_to(8 << 20);
     }
 
-    /// Returns the value, if the tape has a complete one.
+    /// Returns the value on the tape. `None` if the tape is empty, or if the value is too large for a tape.
     pub fn root(&self) -> Option<TapeNode<'_>> {
         (!self.cells.is_empty() && !self.overflow).then_some(TapeNode { tape: self, index: 0 })
     }
 
-    /// Returns the last element of the root, while the root is an open array.
+    /// Returns the last element of the root, while the root is an open array. Requires that earlier elements were
+    /// removed with [`Tape::clear_elements`].
     pub fn last_element(&self) -> Option<TapeNode<'_>> {
         (self.cells.len() > 1).then_some(TapeNode { tape: self, index: 1 })
     }
 
-    /// Removes the elements of the root, which remain counted. The next element begins after offset `end`.
+    /// Removes the elements of the root array from the tape; [`TapeNode::count`] of the root still includes them. The
+    /// next element begins after offset `end`.
     pub fn clear_elements(&mut self, end: u64) {
         self.cells.truncate(1);
         self.text.clear();
@@ -112,23 +114,24 @@ impl Tape {
         self.start = end;
     }
 
-    /// Returns whether a result may be wrong because a string was truncated or the value too large, and resets this.
+    /// Returns whether a check of the value may have a wrong result, because it read a truncated string or the value
+    /// was too large. Resets the mark for truncated strings.
     pub fn take_inconclusive(&mut self) -> bool {
         std::mem::take(self.truncated_was_read.get_mut()) || self.overflow
     }
 
-    /// Whether the root is an open array and its last element is complete.
+    /// Returns whether the root is an open array whose last element is complete.
     pub fn is_element_complete(&self) -> bool {
         self.open.len() == 1 && self.root().is_some_and(|root| root.has_type(JsonType::Array))
     }
 
-    /// Replaces the value on the tape.
+    /// Replaces the value on the tape by `value`.
     pub fn fill(&mut self, value: &Value) {
         self.clear(0, 0);
         self.push_value(value);
     }
 
-    /// Replaces the value on the tape by a string.
+    /// Replaces the value on the tape by the value `string`.
     pub fn fill_string(&mut self, string: &str) {
         self.clear(0, 0);
         self.push_text(Some(JsonType::String), 0, string);
@@ -156,7 +159,7 @@ impl Tape {
         }
     }
 
-    /// Pushes a text without truncation.
+    /// Adds a string, number or key (type `None`) with its complete text, without truncation.
     fn push_complete_text(&mut self, json_type: Option<JsonType>, text: &str) {
         let from = self.text.len();
         self.text.push_str(text);
@@ -199,7 +202,7 @@ impl Tape {
         self.push(json_type, start, from, self.text.len() - from);
     }
 
-    /// Appends to the string that starts at `from`, up to the maximum length.
+    /// Appends `text` to the string that starts at index `from` of the text buffer, up to the maximum length.
     #[inline]
     fn append(&mut self, from: usize, text: &str) {
         if self.omitted == 0 && self.text.len() - from + text.len() <= MAX_TEXT {
@@ -239,27 +242,27 @@ impl<'a> TapeNode<'a> {
         self.tape.cells[self.index]
     }
 
-    /// Whether the node is a value of this type.
+    /// Returns whether the node is a value of this type; false for a key.
     pub fn has_type(self, json_type: JsonType) -> bool {
         self.cell().json_type == Some(json_type)
     }
 
-    /// Whether the node is a key.
+    /// Returns whether the node is a key of an object.
     pub fn is_key(self) -> bool {
         self.cell().json_type.is_none()
     }
 
-    /// Returns the type of the value; a key is a string.
+    /// Returns the type of the value; for a key, [`JsonType::String`].
     pub fn json_type(self) -> JsonType {
         self.cell().json_type.unwrap_or(JsonType::String)
     }
 
-    /// Returns the number of elements or members of a container.
+    /// Returns the number of elements of an array or of members of an object. Only for these types.
     pub fn count(self) -> usize {
         self.cell().start_or_count as usize
     }
 
-    /// Returns its offset in the input.
+    /// Returns the byte offset of a value in the input. Only for values, not for keys.
     pub fn offset(self) -> u64 {
         if self.index == 0 {
             self.tape.root_offset
@@ -268,7 +271,7 @@ impl<'a> TapeNode<'a> {
         }
     }
 
-    /// Returns the index after the node and its content; for a key, after its value.
+    /// Returns the index of the first cell after the node and its content. For a key: the first cell after its value.
     fn end(self) -> usize {
         let cell = self.cell();
         match cell.json_type {
@@ -291,7 +294,8 @@ impl<'a> TapeNode<'a> {
         }
     }
 
-    /// Returns the text if the node is a string. If the string is truncated, [`Tape::take_inconclusive`] then returns true.
+    /// Returns the text if the node is a string. If this string is truncated, [`Tape::take_inconclusive`] returns true
+    /// afterwards.
     pub fn as_str(self) -> Option<&'a str> {
         if self.omitted_chars() > 0 {
             self.tape.truncated_was_read.store(true, Ordering::Relaxed);
@@ -299,22 +303,22 @@ impl<'a> TapeNode<'a> {
         self.has_type(JsonType::String).then(|| self.text())
     }
 
-    /// Returns the value if the node is a boolean.
+    /// Returns the boolean if the node is one, or else `None`.
     pub fn as_bool(self) -> Option<bool> {
         self.has_type(JsonType::Boolean).then(|| self.cell().start_or_count == 1)
     }
 
-    /// Returns the number of cells of the node with its content.
+    /// Returns the number of cells on the tape that the node takes, including its members or elements.
     pub fn cell_count(self) -> usize {
         self.end() - self.index
     }
 
-    /// Returns the index of the node on the tape.
+    /// Returns the index of this node on the tape; see [`TapeNode::at`].
     pub fn index(self) -> usize {
         self.index
     }
 
-    /// Returns the node with this index on the same tape, if there is one.
+    /// Returns the node with this index on the same tape; `None` if the tape is shorter.
     pub fn at(self, index: usize) -> Option<Self> {
         (index < self.tape.cells.len()).then_some(Self { index, ..self })
     }
@@ -324,13 +328,14 @@ impl<'a> TapeNode<'a> {
         std::ptr::from_ref(&self.tape.cells[self.index]).addr()
     }
 
-    /// Returns the number of characters of a string that are omitted from its text.
+    /// Returns the number of characters by which a string is truncated; 0 if its text is complete.
     pub fn omitted_chars(self) -> u64 {
         let found = self.tape.truncated.iter().find(|(index, _)| *index == self.index);
         found.map_or(0, |(_, omitted)| *omitted)
     }
 
-    /// Returns the value of a number. Values outside of its range (1e400, NaN) become the largest finite number.
+    /// Returns the value of a number. A number outside of the range of binary64 (1e400) or NaN becomes the largest
+    /// finite number.
     pub fn number(self) -> Number {
         let written = self.text();
         if let Ok(natural) = written.parse::<u64>() {
@@ -341,7 +346,7 @@ impl<'a> TapeNode<'a> {
         parsed.or_else(|| Number::from_f64(sign * f64::MAX)).unwrap_or_else(|| 0.into())
     }
 
-    /// Returns the kind of the value; a key is a text.
+    /// Returns the type of the value, with the value of a scalar. A key is a [`JsonKind::Text`].
     pub fn kind(self) -> JsonKind<'a> {
         match self.json_type() {
             JsonType::Null => JsonKind::Null,
@@ -353,8 +358,8 @@ impl<'a> TapeNode<'a> {
         }
     }
 
-    /// Returns the member of an object with this key, or the element of an array with this index (digits without a
-    /// leading zero).
+    /// Looks up a token of a JSON pointer: returns the value of this key in an object, or the element of an array with
+    /// this index (digits without a leading zero).
     #[inline]
     pub fn get(self, token: &TapeKey) -> Option<Self> {
         if self.has_type(JsonType::Object) { self.member(token) } else { self.element(token.text()) }
@@ -366,7 +371,7 @@ impl<'a> TapeNode<'a> {
         self.elements().nth(token.parse().ok().filter(|_| index)?)
     }
 
-    /// Returns the value of a key of an object.
+    /// Returns the value of the member with this key; `None` if the node is not an object or has no such member.
     #[inline]
     pub fn member(self, key: &TapeKey) -> Option<Self> {
         let matches = |found: &Self| {
@@ -376,14 +381,14 @@ impl<'a> TapeNode<'a> {
         self.keys().find(matches).map(Self::value)
     }
 
-    /// Whether the node is this key.
+    /// Returns whether the node is a key that equals `key`.
     #[inline]
     pub fn is_named(self, key: &TapeKey) -> bool {
         let (tag, text) = self.key();
         self.is_key() && key.matches(tag, text)
     }
 
-    /// Returns the tag and text of a key.
+    /// Returns the tag (a part of the hash) and the text of this node, which must be a key.
     #[inline]
     fn key(self) -> (u16, &'a [u8]) {
         let cell = self.cell();
@@ -391,7 +396,7 @@ impl<'a> TapeNode<'a> {
         (cell.tag, &self.tape.text.as_bytes()[start..start + length])
     }
 
-    /// Returns the value of a key.
+    /// Returns the value that belongs to this node, which must be a key.
     #[inline]
     pub fn value(self) -> Self {
         Self { index: self.index + 1, ..self }

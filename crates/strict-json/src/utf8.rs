@@ -1,11 +1,11 @@
 //! Helpers for valid UTF-8: text, code points and noncharacters.
 
-/// Converts bytes that the input has already validated to text.
+/// Converts bytes that the reader has already validated to text. Panics if they are not UTF-8.
 pub(super) fn valid_text(bytes: &[u8]) -> &str {
     simdutf8::basic::from_utf8(bytes).expect("the input validates its bytes and tokens end at characters")
 }
 
-/// Returns the first code point of valid UTF-8.
+/// Returns the first code point of `bytes`, which must be valid UTF-8; `0xfffd` if there is none.
 pub(super) fn first_code_point(bytes: &[u8]) -> u32 {
     let length = match bytes.first() {
         Some(0..0x80) | None => 1,
@@ -17,7 +17,8 @@ pub(super) fn first_code_point(bytes: &[u8]) -> u32 {
     text.and_then(|text| text.chars().next()).map_or(0xfffd, u32::from)
 }
 
-/// Returns the length of the longest prefix of valid UTF-8 that has at most `max` bytes and ends at a character.
+/// Returns the length of the longest prefix of `bytes` that has at most `max` bytes and does not split a character.
+/// `bytes` must be valid UTF-8.
 pub(super) fn fitting_length(bytes: &[u8], max: usize) -> usize {
     if bytes.len() <= max {
         return bytes.len();
@@ -25,8 +26,8 @@ pub(super) fn fitting_length(bytes: &[u8], max: usize) -> usize {
     (0..=max).rev().find(|end| bytes[*end] & 0xc0 != 0x80).unwrap_or(0)
 }
 
-/// Returns the index of the first noncharacter (U+FDD0 to U+FDEF, U+xxFFFE, U+xxFFFF) at or after `from` in valid
-/// UTF-8, or `usize::MAX`.
+/// Returns the index of the first Unicode noncharacter (U+FDD0 to U+FDEF, U+xxFFFE, U+xxFFFF) at or after `from`;
+/// `usize::MAX` if there is none. `bytes` must be valid UTF-8.
 pub(super) fn find_noncharacter(bytes: &[u8], from: usize) -> usize {
     // All noncharacters have one of these bytes after their first byte; few other characters do.
     for found in memchr::memchr2_iter(0xb7, 0xbf, bytes.get(from..).unwrap_or_default()) {
@@ -42,7 +43,7 @@ pub(super) fn find_noncharacter(bytes: &[u8], from: usize) -> usize {
     usize::MAX
 }
 
-/// Whether RFC 7493 forbids this code point as a noncharacter.
+/// Returns whether a code point is a Unicode noncharacter, such as U+FFFF. RFC 7493 forbids these.
 pub(super) fn is_noncharacter(code: u32) -> bool {
     (0xfdd0..=0xfdef).contains(&code) || code & 0xfffe == 0xfffe
 }

@@ -6,34 +6,37 @@ use serde_json::{Map, Number, Value};
 
 use super::{Event, JsonType, ReadOptions, ReadSummary, Sink, read_document, read_lines};
 
-/// A document with its value and its problems.
+/// The result of [`read_value`]: the value of a document, and the problems in the document.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// The value; `None` after a structural problem or if the document exceeds the budget. NaN, infinities and numbers
-    /// that overflow become null, keys are cut at 16 KiB, and of members with the same key the last one counts.
+    /// The value of the document. `None` after a structural problem, such as a syntax error, or if the document is
+    /// longer than `max_bytes` of [`read_value`]. NaN, infinities and numbers that overflow become null. Keys are cut
+    /// at 16 KiB. Of members with the same key, the last one counts.
     pub value: Option<Value>,
-    /// True if the document exceeds the budget.
+    /// True if the document is longer than `max_bytes` of [`read_value`]; it then has no value.
     pub too_large: bool,
-    /// Problems and counts.
+    /// The problems that the reader found, and counts of records, bytes and problems.
     pub summary: ReadSummary,
 }
 
-/// A record of JSON Lines that was read to its end.
+/// A complete record of JSON Lines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// Line, from 1.
+    /// Number of the line where the record begins, from 1.
     pub line: u64,
-    /// Offset of the first byte.
+    /// Byte offset of the record in the input.
     pub offset: u64,
-    /// The value, as in [`Document::value`]; `None` if the record exceeds the budget.
+    /// The value of the record, converted as in [`Document::value`]. `None` if the record is longer than `max_bytes` of
+    /// [`read_records`].
     pub value: Option<Value>,
 }
 
-/// Maximum depth at which a value can be dropped, compared and printed with recursion.
+/// Maximum nesting depth of a value. Dropping, comparing and printing a `serde_json` value recurse, so deeper values
+/// could overflow the stack.
 const MAX_DEPTH: usize = 512;
 
-/// Reads exactly one document like [`read_document`], and builds its value if it has at most `max_bytes` bytes. A
-/// larger document is still read to its end. Values may nest at most 512 deep, even if the options allow more.
+/// Reads exactly one document like [`read_document`], and builds its value if the document has at most `max_bytes`
+/// bytes. A larger document is still read to its end. Values may nest at most 512 deep, even if the options allow more.
 pub fn read_value(reader: impl Read, options: &ReadOptions, max_bytes: u64) -> io::Result<Document> {
     let mut builder = Builder { max_bytes, ..Builder::default() };
     let summary = read_document(reader, &limit_depth(options), &mut builder)?;
@@ -82,37 +85,41 @@ impl<F: FnMut(Record)> Sink for RecordSink<F> {
     }
 }
 
-/// An open object, with the key of its next member, or an open array.
+/// A container whose end has not been read: an object with the key of its next member, or an array.
 #[derive(Debug)]
 enum OpenContainer {
     Object(Map<String, Value>, String),
     Array(Vec<Value>),
 }
 
-/// Builds a value from events, as a [`Sink`] or as a part of one.
+/// Builds a `serde_json` value from the events of a reader. Use it as the [`Sink`] of a reader, or pass it the events
+/// that another sink receives.
 #[derive(Debug, Default)]
 pub struct Builder {
     max_bytes: u64,
     start: u64,
     open: Vec<OpenContainer>,
-    /// The parts of a long string.
+    /// The text so far of a long string, which arrives in parts ([`Event::StringPart`]).
     parts: String,
     root: Option<Value>,
     too_large: bool,
 }
 
 impl Builder {
-    /// Creates a builder for the value at offset `start`, with a budget as in [`read_value`].
+    /// Creates a builder for the value that begins at byte offset `start`. It builds no value of more than `max_bytes`
+    /// bytes.
     pub fn new(start: u64, max_bytes: u64) -> Self {
         Self { max_bytes, start, ..Self::default() }
     }
 
-    /// Takes the value, once it is complete; `None` if it exceeded the budget.
+    /// Removes the complete value from the builder and returns it. `None` if the value is not complete or has more than
+    /// `max_bytes` bytes.
     pub fn take(&mut self) -> Option<Value> {
         self.root.take()
     }
 
-    /// Whether the budget suffices up to this offset; frees all memory if not.
+    /// Returns whether the value has at most `max_bytes` bytes up to offset `end`. If it has more, discards it and
+    /// frees its memory.
     fn within_budget(&mut self, end: u64) -> bool {
         if end - self.start > self.max_bytes && !self.too_large {
             *self = Self { max_bytes: self.max_bytes, start: self.start, too_large: true, ..Self::default() };

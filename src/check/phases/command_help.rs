@@ -1,5 +1,5 @@
-//! Finds the commands that the declared probes call: the leading words of a probe that the help pages list, read
-//! level by level.
+//! Finds the subcommands that the declared probes call: `remote add` in `mycli remote add origin`. A word is a
+//! subcommand if the help page of the command before it lists the word.
 
 use super::runs_so_far::{PhaseResult, RunsSoFar, join_all};
 use crate::check::help_pages::parse_help;
@@ -9,10 +9,11 @@ use agentnative_core::targets::Interface;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// Maximum number of nested commands that are searched.
+/// Maximum number of words of a subcommand; `remote add` has two.
 const MAX_DEPTH: usize = 4;
 
-/// Returns the commands that the declared probes call, each as its words. `root` is the help page of the target.
+/// Returns the subcommands that the declared probes call, each as its words: `["remote", "add"]`. `root` is the parsed
+/// root help page of the target.
 pub(super) fn called_commands(
     declared: &[Probe],
     root: &Interface,
@@ -44,8 +45,8 @@ pub(super) fn called_commands(
     ControlFlow::Continue(commands)
 }
 
-/// Extends the command path of each declared probe by its next word, if the page of the path lists that word. Returns
-/// the new paths without duplicates.
+/// Appends the next word of each declared probe to its subcommand in `paths`, if the help page of that subcommand lists
+/// the word. Only paths of length `level` are extended. Returns the extended paths without duplicates.
 fn extend_paths(
     paths: &mut [Vec<String>],
     declared: &[Probe],

@@ -1,4 +1,4 @@
-//! Finds the examples in help pages that can be called with an unknown flag, which the target should reject.
+//! Finds example calls in help pages. They are then called with an unknown flag, which the target should reject.
 
 use crate::check::help_pages::help_text;
 use agentnative_core::catalogue::DerivedKind;
@@ -12,8 +12,8 @@ const MAX_EXAMPLES: usize = 40;
 /// Arguments that print a page even if other arguments are invalid.
 const META_ARGUMENTS: [&str; 5] = ["help", "--help", "-h", "--version", "-V"];
 
-/// Returns the arguments of the examples in these pages, those of the root page first. Skips commands that pass their
-/// arguments on: another program would interpret the unknown flag.
+/// Returns the arguments of the example calls in help pages, those of the root page first. Skips commands that forward
+/// their arguments to another program, since that program would interpret the unknown flag.
 pub(super) fn find_examples<'a>(
     root: &'a Observation,
     command_pages: impl Iterator<Item = &'a Observation>,
@@ -49,7 +49,8 @@ pub(super) fn find_examples<'a>(
     found
 }
 
-/// Returns whether each declared probe was rejected with an unknown flag. Otherwise an example could be executed.
+/// Returns whether the target rejected each declared probe that was called with an unknown flag. A target that ignores
+/// unknown flags might execute an example.
 pub(super) fn are_safe(recording: &Recording) -> bool {
     let mut with_unknown_flag = recording
         .observations

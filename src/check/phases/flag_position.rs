@@ -1,5 +1,5 @@
-//! Finds the position in which a target accepts the format flag, by trial calls of the declared probes that do not
-//! specify it.
+//! Finds where in a call a target accepts the format flag: `mycli --output json list` or `mycli list --output json`.
+//! Makes trial calls of the declared probes that do not specify the position.
 //!
 //! If neither the configuration nor the help names a format, a position is tried only if an unknown format value is
 //! harmless there: the argument after the flag might name a file.
@@ -18,18 +18,19 @@ use std::time::Duration;
 /// Length of the output prefix that is searched for JSON, in bytes.
 const HEAD_LENGTH: u64 = 4096;
 
-/// The positions that were found.
+/// The flag positions that were found, as changes of probes and runs.
 #[derive(Default)]
 pub(super) struct Positions {
-    /// Calls that are rejected with the flag after the arguments, though the target accepts it elsewhere.
+    /// Probes for the calls that the target rejects: with the flag after the arguments, though it accepts the flag
+    /// elsewhere.
     pub rejected: Vec<Probe>,
-    /// The new key of each trial run; `None` for a trial that is not used further.
+    /// The key under which each trial run is recorded; `None` for a trial run that is dropped.
     pub renamed: BTreeMap<RunKey, Option<RunKey>>,
-    /// Notes of the report on the position.
+    /// Notes for the report on where the target accepts the flag.
     pub notes: Vec<String>,
 }
 
-/// A position in which a probe prints JSON, though it fails with the flag after its arguments.
+/// A flag position in which a probe prints JSON. With the flag after its arguments, the probe fails.
 struct FoundPosition {
     position: FlagPosition,
     format: OutputFormat,
@@ -37,15 +38,15 @@ struct FoundPosition {
     placed: Probe,
 }
 
-/// The trial calls of the declared probes.
+/// Makes trial calls of the declared probes, and of the same probes without a format flag.
 struct Trials<'a> {
     profile: &'a TargetProfile,
     so_far: &'a RunsSoFar,
     without_format: Vec<Probe>,
 }
 
-/// Finds the flag position of each declared probe that prints data, fails with the flag after its arguments and works
-/// without it. Marks the position in the arguments of the probe.
+/// Finds the flag position of each declared probe that prints data, fails with the format flag after its arguments, and
+/// succeeds without the flag. Inserts a placeholder into the arguments of the probe at that position.
 pub(super) fn find(
     declared: &mut [Probe],
     profile: &TargetProfile,
@@ -86,8 +87,8 @@ pub(super) fn find(
 }
 
 impl Positions {
-    /// Moves the flag of a probe to the position that was found. The rejected run becomes the run of another probe;
-    /// the accepted run becomes the run of this one.
+    /// Moves the format flag of a probe to the position that was found. The trial run with that position becomes the
+    /// run of the probe. The rejected run, with the flag after the arguments, becomes the run of an additional probe.
     fn accept(&mut self, probe: &mut Probe, found: FoundPosition, profile: &TargetProfile) {
         let FoundPosition { position, format, placed } = found;
         let rejected = Probe {
@@ -117,13 +118,14 @@ impl Positions {
 }
 
 impl Trials<'_> {
-    /// Returns the run of a probe with the flag after its arguments, if it was made.
+    /// Returns the run of a probe with the format flag after its arguments, if it was made.
     fn first_run(&self, probe: &Probe) -> Option<&Observation> {
         let key = probe.plain_run(format_to_try(probe, self.profile)?);
         self.so_far.all().iter().find(|seen| seen.key == key)
     }
 
-    /// Searches the position in which a probe accepts the flag, if it rejects it after its arguments.
+    /// Tries the flag positions of a probe, if the target rejects the flag after the arguments. `None` if the flag is
+    /// accepted there, or no position works.
     fn search(&self, probe: &Probe) -> PhaseResult<Option<FoundPosition>> {
         let none = ControlFlow::Continue(None);
         let Some(format) = format_to_try(probe, self.profile) else { return none };
@@ -147,7 +149,8 @@ impl Trials<'_> {
         none
     }
 
-    /// Returns whether an unknown format is harmless in this position.
+    /// Calls the probe `placed` with an unknown format value. Returns whether the run shows that the flag in this
+    /// position does not name a file.
     fn is_harmless(&self, placed: &Probe, position: FlagPosition) -> PhaseResult<bool> {
         let questions = probe::format_flag_calls(std::slice::from_ref(placed), self.profile);
         let Some(question) = questions.into_iter().next() else { return ControlFlow::Continue(false) };
@@ -157,12 +160,12 @@ impl Trials<'_> {
     }
 }
 
-/// Returns the ID of a trial of a probe with the flag in this position.
+/// Returns the ID of the trial call of `probe` with the flag in this position.
 fn trial_id(kind: DerivedKind, probe: &Probe, position: FlagPosition) -> ProbeId {
     ProbeId::Derived { kind, source: Some(probe.name.clone()), case: Case::words([position.description()]) }
 }
 
-/// Returns the trial of a probe that has the flag in this position.
+/// Returns the trial call of the probe `placed`, whose flag is in this position: the same probe with an ID of its own.
 fn trial(placed: &Probe, position: FlagPosition) -> Probe {
     Probe { id: trial_id(DerivedKind::Refused, placed, position), ..placed.clone() }
 }
@@ -172,7 +175,8 @@ fn ended_unexpectedly(probe: &Probe, seen: &Observation) -> bool {
     matches!(seen.end, RunEnd::Exited(_)) && !ended_as_declared(probe, seen)
 }
 
-/// Returns the format that is used to find the flag position of a probe.
+/// Returns the format with which the flag position of a probe is searched: `json`, else `jsonl`. `None` if the probe
+/// specifies the position, or neither format can be requested.
 fn format_to_try(probe: &Probe, profile: &TargetProfile) -> Option<OutputFormat> {
     let has_free_position = probe.prints_data()
         && !probe.call.args.is_empty()
@@ -193,8 +197,8 @@ fn is_named(probe: &Probe, format: OutputFormat, profile: &TargetProfile) -> boo
     profile.known_formats.contains(&format) || probe.call.format_flags.contains_key(&format)
 }
 
-/// Returns the probe with the flag in this position; `None` if that is after all arguments, or the probe specifies
-/// the position already.
+/// Returns the probe with the format flag in this position; `None` if the position is the end of the arguments, or the
+/// probe already specifies a position.
 fn with_position(probe: &Probe, position: FlagPosition, profile: &TargetProfile) -> Option<Probe> {
     if probe.call.args.iter().any(|arg| arg == FORMAT_PLACEHOLDER) {
         return None;
@@ -221,7 +225,8 @@ fn with_position(probe: &Probe, position: FlagPosition, profile: &TargetProfile)
     })
 }
 
-/// Returns whether a call prints JSON. A call that ignores the flag prints text, or the same as without it.
+/// Returns whether the run `seen` printed JSON. `without` is the run without the format flag: a target that ignores the
+/// flag prints the same in both runs.
 fn prints_json(seen: &Observation, without: &Observation) -> bool {
     let head = |seen: &Observation| seen.stdout.bytes.first(HEAD_LENGTH);
     let is_json = |text: &[u8]| text.trim_ascii_start().first().is_some_and(|byte| b"{[".contains(byte));

@@ -9,10 +9,11 @@ use agentnative_core::probe::{self, Probe, TargetProfile, UNKNOWN_FORMAT};
 use agentnative_core::run::{Bytes, Observation, RunEnd};
 use std::ops::ControlFlow;
 
-/// Length of the stream prefix that is searched, in bytes.
+/// Number of bytes at the start of a stream that are searched for the flag or its value.
 const MAX_SEARCHED: u64 = 1 << 20;
 
-/// Returns the declared probes; removes the formats of those for which `--output` may not select a format.
+/// Returns the declared probes. If the trial call of a probe does not show that `--output` selects a format, only the
+/// format `text` remains in the probe.
 pub(super) fn verify(
     mut declared: Vec<Probe>,
     profile: &TargetProfile,
@@ -43,7 +44,8 @@ pub(super) fn verify(
     ControlFlow::Continue(declared)
 }
 
-/// Returns whether a call with an unknown format shows that `--output` does not name a file.
+/// Returns whether `seen`, a run with an unknown format value, shows that `--output` does not name a file: it wrote no
+/// files, and it either exited as declared or mentioned the option or the value.
 pub(super) fn is_harmless(seen: &Observation, probe: &Probe) -> bool {
     if !matches!(seen.end, RunEnd::Exited(_)) {
         return false;

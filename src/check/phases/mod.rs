@@ -26,7 +26,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-/// The input of discovery besides the runs: the checks and what the configuration declares.
+/// Finds out how to call a target. The fields are the selected checks and what the configuration declares; the runs so
+/// far are passed to [`Self::resolve`].
 pub(super) struct Discovery<'a> {
     pub checks: &'a [&'a Check],
     pub declared: Vec<Probe>,
@@ -34,15 +35,15 @@ pub(super) struct Discovery<'a> {
     pub timeout: Duration,
 }
 
-/// The result of discovery.
+/// The result of [`Discovery::resolve`]: how to call the target.
 pub(super) struct Discovered {
     /// The profile of the target, with what its help pages list.
     pub profile: TargetProfile,
-    /// The declared probes, as the target accepts them, and the derived ones.
+    /// The declared probes, with the format flag as the target accepts it, and the probes that are derived from them.
     pub probes: Vec<Probe>,
     /// The runs of these probes that were already made.
     pub runs: Vec<Observation>,
-    /// Notes of the report.
+    /// Notes for the report.
     pub notes: Vec<String>,
     /// True if the only run is the help call and no check needs it.
     pub decides_nothing: bool,
@@ -54,7 +55,7 @@ impl Discovery<'_> {
         self.checks.iter().any(|check| check.layer == Layer::Behavioral)
     }
 
-    /// Returns whether any of the checks needs probes of this kind.
+    /// Returns whether any of the checks needs derived probes of this kind.
     fn derives(&self, kind: DerivedKind) -> bool {
         self.checks.iter().any(|check| check.derived.contains(&kind))
     }
@@ -64,13 +65,13 @@ impl Discovery<'_> {
         probe::plan(self.checks, self.declared.clone(), profile, self.timeout).1.len()
     }
 
-    /// Parses the root help page; empty until it was read.
+    /// Returns the parsed root help page; empty until the help call was made.
     pub fn root_page(&self, so_far: &RunsSoFar) -> Interface {
         so_far.of_kind(DerivedKind::Help).next().map(|seen| parse_help(seen, &[])).unwrap_or_default()
     }
 
-    /// Returns the result of discovery, or the runs that it still needs. `page` is the root help page, and `profile`
-    /// contains what it lists.
+    /// Returns `Continue` with the result of discovery, or `Break` with the calls that it still needs. `page` is the
+    /// root help page, and `profile` contains what that page lists.
     pub fn resolve(
         &self,
         page: &Interface,
@@ -96,7 +97,7 @@ impl Discovery<'_> {
         ControlFlow::Continue(self.discovered(complete, declared, positions, so_far))
     }
 
-    /// Returns the help run of the target, if a check needs it.
+    /// Returns the run of `mycli --help`, or requests that run; `None` if no check needs it.
     fn root_help<'a>(
         &self,
         profile: &TargetProfile,

@@ -15,11 +15,11 @@ use std::time::Duration;
 pub(in crate::check) struct MissingRuns {
     /// Keys of the runs; empty if the recording is complete.
     pub keys: Vec<RunKey>,
-    /// Number of runs that the recording will have, as far as is known.
+    /// Number of runs that the recording will contain, as far as is known: the existing and the missing ones.
     pub total: usize,
 }
 
-/// Returns all runs that these checks need, regardless of the results of others.
+/// Returns the keys of the runs that these checks need in any case, whatever the results of other runs are.
 pub(in crate::check) fn planned(recording: &Recording, checks: &[&Check]) -> Vec<RunKey> {
     let declared = recording.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
     // The time limit of a probe is not part of any key.
@@ -28,8 +28,8 @@ pub(in crate::check) fn planned(recording: &Recording, checks: &[&Check]) -> Vec
     keys
 }
 
-/// Returns the runs that a recording still needs and that were not requested yet: first those of the plan, then those
-/// that undecided checks need.
+/// Returns the next runs that a recording needs, without those in `requested`: first the planned ones, then those that
+/// undecided checks need.
 pub(in crate::check) fn missing_runs(
     recording: &Recording,
     checks: &[&Check],

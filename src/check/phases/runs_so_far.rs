@@ -1,4 +1,4 @@
-//! The runs of a discovery so far, and the result of a phase: a value, or the runs that it needs.
+//! The runs that discovery has made so far, and the result of a phase: a value, or the runs that the phase needs.
 
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::OutputFormat;
@@ -7,13 +7,13 @@ use agentnative_core::run::{Observation, RunEnd, RunKey};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-/// Plain runs to make: probes, each with a format.
+/// Plain runs to make, each as a probe and the format to request.
 pub(in crate::check) type Calls = Vec<(Probe, OutputFormat)>;
 
-/// The result of a phase, or the runs that it still needs.
+/// `Continue` with the result of a phase, or `Break` with the calls that the phase still needs.
 pub(super) type PhaseResult<T> = ControlFlow<Calls, T>;
 
-/// Returns the results of all phases, or the runs that they still need.
+/// Returns `Continue` with the results of all phases, or `Break` with all calls that any phase still needs.
 pub(super) fn join_all<T>(phases: impl Iterator<Item = PhaseResult<T>>) -> PhaseResult<Vec<T>> {
     let (mut results, mut needed) = (Vec::new(), Calls::new());
     for phase in phases {
@@ -25,7 +25,7 @@ pub(super) fn join_all<T>(phases: impl Iterator<Item = PhaseResult<T>>) -> Phase
     if needed.is_empty() { ControlFlow::Continue(results) } else { ControlFlow::Break(needed) }
 }
 
-/// The runs of a discovery so far.
+/// The runs that discovery has made so far.
 #[derive(Default)]
 pub(in crate::check) struct RunsSoFar {
     runs: Vec<Observation>,
@@ -41,7 +41,7 @@ pub(super) fn ended_as_declared(probe: &Probe, seen: &Observation) -> bool {
 }
 
 impl RunsSoFar {
-    /// Adds the observations of requested runs.
+    /// Adds the observations of the runs in `requested`. `is_closed` is true after a signal.
     pub fn add(&mut self, requested: Vec<RunKey>, observations: Vec<Observation>, is_closed: bool) {
         self.requested.extend(requested);
         self.runs.extend(observations);
@@ -57,7 +57,8 @@ impl RunsSoFar {
         self.runs.iter().filter(move |seen| seen.key.probe.kind() == Some(kind))
     }
 
-    /// Returns the plain run of a probe; `None` if it cannot be made.
+    /// Returns the plain run of a probe in this format, or requests that run with `Break`; `None` if the run cannot be
+    /// made.
     pub(super) fn plain_run(&self, probe: &Probe, format: OutputFormat) -> PhaseResult<Option<&Observation>> {
         let key = probe.plain_run(format);
         if !self.is_closed && !self.requested.contains(&key) {

@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 
 /// Number of bytes per row.
 pub(super) const ROW_BYTES: u64 = 16;
-/// Number of rows before and after that of the problem.
+/// Number of rows that are shown before and after the row with the problem.
 const CONTEXT_ROWS: u64 = 2;
 
-/// A row: its offset, and the bytes as numbers and as characters, split at the problem.
+/// A row of a hex dump: the offset of its first byte, its bytes in hexadecimal, and its bytes as characters. The byte
+/// with the problem is marked.
 #[derive(Debug, Serialize)]
 pub(super) struct HexRow {
     offset: String,
@@ -24,13 +25,14 @@ pub(super) struct Marked {
     pub after: String,
 }
 
-/// Returns the offset and length in bytes of the rows around this offset.
+/// Returns the start and the length, in bytes, of the part of a stream that is shown for a problem at this offset.
 pub(super) const fn window(offset: u64) -> (u64, u64) {
     let start = (offset - offset % ROW_BYTES).saturating_sub(CONTEXT_ROWS * ROW_BYTES);
     (start, (2 * CONTEXT_ROWS + 1) * ROW_BYTES)
 }
 
-/// Formats these bytes, which begin at `start` in their stream, as rows; marks the byte at `fault`.
+/// Formats bytes as rows of a hex dump. `start` is the offset of the first byte in its stream; the byte at offset
+/// `fault` is marked.
 pub(super) fn rows(bytes: &[u8], start: u64, fault: u64) -> Vec<HexRow> {
     let mut offset = start;
     let mut rows = Vec::new();

@@ -1,11 +1,11 @@
-//! The matrix of checks by probe and format.
+//! The table of verdicts with a row per check, and a column per probe and format.
 
 use crate::check::{Judged, Observation, Recording};
 use agentnative_core::model::{CheckResult, OutputFormat, Status};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The matrix of the behavioral checks that depend on probes.
+/// A table with a row per behavioral check that depends on probes, and a column per probe and format.
 #[derive(Debug, Serialize)]
 pub(super) struct Matrix {
     probes: Vec<Column>,
@@ -25,8 +25,8 @@ struct MatrixRow {
     cells: Vec<Cell>,
 }
 
-/// The result of a check for one probe in one format. The state is a verdict; `seen` if only other probes or formats
-/// led to the verdict; empty if the check does not use these runs.
+/// The result of a check for one probe in one format. `state` is a verdict; `seen` if only other probes or formats led
+/// to the verdict; empty if the check does not use runs of this probe in this format.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 struct Cell {
     state: &'static str,
@@ -76,7 +76,7 @@ fn cell_key((probe, seen): (&str, &Observation)) -> CellKey {
     (probe.to_owned(), seen.key.format)
 }
 
-/// Returns the non-empty cells of a check.
+/// Returns the non-empty cells of a check, by probe and format.
 fn cells(judged: &Judged, result: &CheckResult) -> BTreeMap<CellKey, Cell> {
     let mut cells: BTreeMap<CellKey, Cell> = BTreeMap::new();
     if result.status == Status::NotApplicable {

@@ -16,7 +16,8 @@ use strict_json::sanitize;
 const TEMPLATE: &str = include_str!("report.html");
 const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
-/// SHA-256 of the style and of the script, the only ones that the page allows. A test verifies them.
+/// SHA-256 digest of the style sheet. The page allows only this style and the script with the next digest; a test
+/// verifies both.
 const STYLE_DIGEST: &str = include_str!("report.css.sha256");
 const SCRIPT_DIGEST: &str = include_str!("report.js.sha256");
 

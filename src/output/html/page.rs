@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// Approximate limit of the shown output of all runs, in bytes.
 const MAX_TOTAL_OUTPUT: u64 = 8 << 20;
-/// Minimum and maximum of the shown part of one stream, in bytes.
+/// Minimum and maximum number of bytes that are shown of one stream.
 const STREAM_LIMITS: [u64; 2] = [256, 8 << 10];
 
 /// Verdicts, the most important first.
@@ -30,7 +30,7 @@ pub(super) struct HtmlPage<'a> {
     targets: Vec<TargetView<'a>>,
     /// Counts of verdicts of all targets, the most important first.
     counts: VerdictCounts,
-    /// Values of the filters.
+    /// Levels that the filter of the page offers; `probes` and `formats` are further filters.
     levels: BTreeSet<&'static str>,
     probes: BTreeSet<&'a str>,
     formats: BTreeSet<&'static str>,
@@ -49,7 +49,7 @@ struct TargetView<'a> {
     tone: &'static str,
     elapsed_ms: Option<u128>,
     counts: VerdictCounts,
-    /// The counts and the title of each principle, if there are several.
+    /// Number, title and counts of verdicts of each principle; empty if there is only one principle.
     principles: Vec<(u8, &'static str, VerdictCounts)>,
     groups: Vec<Group<'a>>,
     matrix: Option<Matrix>,
@@ -57,7 +57,7 @@ struct TargetView<'a> {
     runs: Vec<RunView>,
 }
 
-/// The results with one verdict.
+/// The results of a target that have the same verdict.
 #[derive(Debug, Serialize)]
 struct Group<'a> {
     status: &'static str,
@@ -73,9 +73,10 @@ struct VerdictView<'a> {
     what: &'a str,
     why: &'a str,
     fix: &'a str,
-    /// The page of the check, if it is a URL.
+    /// URL of the documentation page of the check; `None` if `docs` of the result is not a URL.
     docs: Option<&'a str>,
-    /// IDs of the checks that it depends on, each with its index in the report, if it has one.
+    /// IDs of the checks that this verdict depends on. The second member is the index of the check's result in the
+    /// report; `None` if the report does not contain it.
     blocked: Vec<(&'static str, Option<usize>)>,
     faults: Vec<Fault<'a>>,
     probes: BTreeSet<&'a str>,
@@ -90,7 +91,7 @@ struct Fault<'a> {
     kind: Option<&'a str>,
     command: Option<String>,
     place: String,
-    /// Index of the run, if it is shown.
+    /// Index of the run in the list of runs, if the page shows it.
     run: Option<usize>,
     excerpt: Option<Marked>,
     hex: Vec<hex::HexRow>,
@@ -259,7 +260,7 @@ impl<'a> Fault<'a> {
     }
 }
 
-/// Describes the place of the evidence.
+/// Describes the place of the evidence: `list · json · stdout · line 3, column 5`.
 fn place(evidence: &Evidence) -> String {
     let mut words: Vec<String> = Vec::new();
     words.extend(evidence.probe.clone());
@@ -275,7 +276,8 @@ fn place(evidence: &Evidence) -> String {
     words.join(" · ")
 }
 
-/// Marks the character at the caret.
+/// Splits the text into the parts before, at and after the character with index `caret`. Without a caret, no part is
+/// marked.
 fn marked(text: &str, caret: Option<usize>) -> Marked {
     let at = caret.and_then(|caret| text.char_indices().nth(caret));
     match (at, caret) {
@@ -290,7 +292,8 @@ fn marked(text: &str, caret: Option<usize>) -> Marked {
     }
 }
 
-/// Returns the length of an escape sequence at the start of sanitized text.
+/// Returns the length in bytes of the escape sequence (`\x1b`, `\u{2028}`) at the start of sanitized text; `None` if
+/// there is none.
 fn escape_length(text: &str) -> Option<usize> {
     let rest = text.strip_prefix('\\')?;
     match rest.strip_prefix("u{") {
@@ -301,7 +304,7 @@ fn escape_length(text: &str) -> Option<usize> {
     }
 }
 
-/// Returns the bytes around the evidence, if it has an offset in a stream.
+/// Returns a hex dump of the bytes around the evidence; `None` if the evidence has no offset in a stream.
 fn hex_rows(seen: &Observation, evidence: &Evidence) -> Option<Vec<hex::HexRow>> {
     let captured = match evidence.stream? {
         Stream::Stdout => &seen.stdout,

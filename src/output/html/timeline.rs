@@ -9,7 +9,7 @@ const WIDTH: f64 = 1000.0;
 /// Minimum width of a visible bar, in SVG units.
 const MIN_BAR_WIDTH: f64 = 1.5;
 
-/// Bars in rows; the bars of a row do not overlap.
+/// A drawing of runs as bars in rows. The bars of a row do not overlap.
 #[derive(Debug, Serialize)]
 pub(super) struct Timeline {
     rows: usize,
@@ -27,7 +27,8 @@ struct Bar {
 }
 
 impl Timeline {
-    /// Creates the timeline of these runs, each with its start; `None` if a start is unknown.
+    /// Creates the timeline of runs, each with its start time. Runs without a start time are left out; `None` if no run
+    /// has one.
     pub fn of(runs: &[(Option<Duration>, &RunEvent)]) -> Option<Self> {
         let end = |(start, run): (Duration, &RunEvent)| start + Duration::from_millis(run.duration_ms);
         let mut timed: Vec<(usize, (Duration, &RunEvent))> = runs

@@ -4,10 +4,11 @@ use agentnative_core::model::{Evidence, Stream};
 use agentnative_output::{Page, StyledText, Tone, char_width, expand_tabs};
 use strict_json::sanitize;
 
-/// Minimum width of a detail next to its caret, in columns.
+/// Minimum width, in columns, for the description of a problem next to its caret; with less space, it starts a new
+/// line.
 const MIN_DETAIL: usize = 24;
 
-/// Draws the line of the evidence, and what is wrong below it.
+/// Draws the line with the problem, and below it a caret and the description of the problem.
 pub(super) fn excerpt(page: &mut Page, indent: usize, evidence: &Evidence) {
     let Some(drawn) = ExcerptLine::of(page, indent, evidence) else {
         if !evidence.detail.is_empty() {
@@ -33,7 +34,7 @@ pub(super) fn excerpt(page: &mut Page, indent: usize, evidence: &Evidence) {
     page.hanging(indent, &first, &[bar(), hang], &evidence.detail);
 }
 
-/// Draws the line of the evidence, followed by what is wrong there if it fits.
+/// Draws the line with the problem, followed by the description of the problem if that fits on the same line.
 pub(super) fn line(page: &mut Page, indent: usize, evidence: &Evidence) {
     let Some(drawn) = ExcerptLine::of(page, indent, evidence) else { return };
     let detail = format!("   ^ {}", evidence.detail);
@@ -47,7 +48,7 @@ struct ExcerptLine {
     shown: String,
     /// Position of the caret in `shown`, in characters.
     caret: usize,
-    /// Line number, after the name of the stream for stderr.
+    /// Label of the line: `12`, or `stderr 12` for a line of stderr.
     name: String,
     /// Available width, in columns.
     width: usize,
@@ -74,13 +75,13 @@ impl ExcerptLine {
     }
 }
 
-/// Returns the left margin of a line: `text` in the width of `name`.
+/// Returns the left margin of a line: `text`, right-aligned to the width of `name`, and a vertical bar.
 fn bar(text: &str, name: &str) -> StyledText {
     StyledText::new(Tone::Hint, format!("{text:>gutter$} │ ", gutter = name.chars().count()))
 }
 
-/// Returns the part of `excerpt` around character `caret` that fits into `width` columns, and the caret position in
-/// it.
+/// Returns the part of `excerpt` around the character with index `caret` that fits into `width` columns, and the index
+/// of that character in the part.
 fn window(excerpt: &str, caret: usize, width: usize) -> (String, usize) {
     let byte = excerpt.char_indices().nth(caret).map_or(excerpt.len(), |(at, _)| at);
     let mut max = width;

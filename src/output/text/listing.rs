@@ -29,8 +29,8 @@ pub(super) fn listing(page: &mut Page, report: &Report) {
     }
 }
 
-/// Formats a verdict in one line. The reason of an undecided check replaces its title; what a pass is based on
-/// follows the title, unless it is a count of cases.
+/// Formats a verdict as a row of a table. If the check did not pass, its message replaces its title. The message of a
+/// passed check follows the title in parentheses, unless it only counts cases.
 fn row(mark: &StyledText, result: &CheckResult) -> Vec<StyledText> {
     let is_count = result.message.starts_with("passed in ") && !result.message.contains(';');
     let text = match result.status {

@@ -17,7 +17,7 @@ use agentnative_output::{Page, StyledText, Tone};
 use page::{Detail, ReportPage, tone};
 use strict_json::sanitize;
 
-/// Maximum number of checks that are named for one reason; more are counted.
+/// Maximum number of checks that are named with the same reason; more are counted.
 const MAX_NAMED: usize = 3;
 /// Preferred maximum number of lines; a longer report shows less of each problem.
 const MAX_LINES: usize = 40;
@@ -158,7 +158,7 @@ impl<'p> ReportPage<'p> {
         }
     }
 
-    /// Shows the checks that are unverified for one reason.
+    /// Shows the checks that are unverified for the same reason.
     fn unverified(&mut self, results: &[&CheckResult], reason: &str) {
         let ids: Vec<&str> = results.iter().map(|result| result.id.as_str()).collect();
         let name = if ids.len() > MAX_NAMED { counted(ids.len(), "check") } else { ids.join(", ") };
@@ -172,7 +172,8 @@ impl<'p> ReportPage<'p> {
         }
     }
 
-    /// Returns how many runs were made before an interruption.
+    /// Returns how many runs were made and how many checks are undecided, if a signal interrupted the runs; else
+    /// `None`.
     fn interruption(&self) -> Option<String> {
         let Judged { report, recording, .. } = self.judged;
         let planned = recording.as_ref().and_then(|recording| recording.planned);
@@ -202,7 +203,7 @@ impl<'p> ReportPage<'p> {
         }
     }
 
-    /// Shows the counts per principle, if there are several.
+    /// Shows the counts of verdicts per principle, if there are several principles.
     fn principles(&mut self) {
         let principles = self.judged.report.by_principle();
         if principles.len() < 2 || self.page.config().quiet {

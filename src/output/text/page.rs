@@ -7,24 +7,24 @@ use agentnative_core::model::{Level, Toolkit};
 use agentnative_output::{Page, Tone};
 use std::path::Path;
 
-/// How much of each problem is shown, from the most to the least.
+/// How much of each problem a report shows. Each level shows less than the level before it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Detail {
-    /// Full, with an empty line between problems.
+    /// Like `Full`, with an empty line between problems.
     Spaced,
     /// The call, its output with a caret at the problem, and the fix.
     Full,
-    /// Each warning takes one line.
+    /// Like `Full`, but each warning takes only one line.
     ShortWarnings,
-    /// Unverified checks are counted.
+    /// Like `ShortWarnings`, but unverified checks are only counted.
     CountedUndecided,
-    /// Warnings are listed by ID.
+    /// Like `CountedUndecided`, but warnings are listed by ID only.
     NamedWarnings,
-    /// One place of each problem, and one kind of problem per check.
+    /// Like `NamedWarnings`, but with only one place of each problem, and one kind of problem per check.
     OnePlace,
-    /// The output takes one line, followed by what is wrong there if it fits.
+    /// Like `OnePlace`, but the output takes one line, followed by the description of the problem if that fits.
     NoCaret,
-    /// The call and its output, without the fix.
+    /// Like `NoCaret`, but without the fix: only the call and its output remain.
     Evidence,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct ReportPage<'p> {
     pub(super) toolkit: Toolkit,
     /// The current folder; commands are relative to it.
     pub(super) folder: Option<&'p Path>,
-    /// Shows everything, regardless of `detail`.
+    /// Whether everything is shown, regardless of `detail`.
     pub(super) verbose: bool,
     /// How much of each problem is shown.
     pub(super) detail: Detail,

@@ -9,18 +9,18 @@ use agentnative_output::{StyledText, Tone};
 use std::iter;
 use strict_json::sanitize;
 
-/// Maximum number of kinds of problems of one check that are shown; more are named.
+/// Maximum number of kinds of problems that are shown for one check; further kinds are only named.
 const MAX_KINDS: usize = 2;
-/// Maximum number of places of one problem that are listed; more are counted.
+/// Maximum number of places that are listed for one problem; more are counted.
 const MAX_PLACES: usize = 6;
-/// Maximum length in bytes of further places that are listed in short reports.
+/// Maximum length of the list of further places in a short report, in bytes; a longer list is omitted.
 const MAX_SHORT_PLACES: usize = 20;
 /// Maximum length of a command line, in characters.
 const MAX_COMMAND: usize = 300;
 /// Indentation of the details of a problem, in columns.
 const INDENT: usize = 4;
 
-/// The places of one kind of problem; the first is shown.
+/// The places of one kind of problem; only `shown` is shown in full.
 struct SameKindProblems<'r> {
     shown: &'r Evidence,
     others: Vec<&'r Evidence>,
@@ -38,7 +38,7 @@ fn by_kind(result: &CheckResult) -> Vec<SameKindProblems<'_>> {
     by_kind
 }
 
-/// Groups problems that the same bytes show.
+/// Groups checks that fail because of the same bytes of output: these checks have one root cause.
 pub(super) fn by_root_cause<'r>(problems: &[&'r CheckResult]) -> Vec<Vec<&'r CheckResult>> {
     let bytes = |result: &'r CheckResult| match &by_kind(result)[..] {
         [SameKindProblems { shown, .. }] if result.status == Status::Fail => {
@@ -58,7 +58,7 @@ pub(super) fn by_root_cause<'r>(problems: &[&'r CheckResult]) -> Vec<Vec<&'r Che
     groups
 }
 
-/// Shows checks that fail for one root cause.
+/// Shows a group of checks that fail because of one root cause.
 pub(super) fn problem(report: &mut ReportPage<'_>, group: &[&CheckResult]) {
     let Some((result, same)) = group.split_first() else { return };
     let (symbol, tone, max_kinds) = match result.status {
@@ -111,8 +111,8 @@ pub(super) fn problem(report: &mut ReportPage<'_>, group: &[&CheckResult]) {
     }
 }
 
-/// Returns the names of what a target lacks by its configuration, if that alone is why a check fails: `jsonl` for
-/// `formats.jsonl = false`.
+/// Returns the features that the configuration declares as missing, if only they make the check fail: `jsonl` for
+/// `formats.jsonl = false`. Else `None`.
 pub(super) fn declared_lacks(result: &CheckResult) -> Option<Vec<&str>> {
     fn lacked(evidence: &Evidence) -> Option<&str> {
         let (key, _) = evidence.detail.split_once(" = false`")?;
@@ -123,7 +123,7 @@ pub(super) fn declared_lacks(result: &CheckResult) -> Option<Vec<&str>> {
     names.filter(|names| !names.is_empty() && result.evidence_left_out == 0)
 }
 
-/// Shows in one line what a target lacks by its configuration.
+/// Shows one line with all features that the configuration declares as missing: `lacks: jsonl`.
 pub(super) fn lacks(report: &mut ReportPage<'_>, results: &[&CheckResult]) {
     let mut names: Vec<&str> = results.iter().filter_map(|result| declared_lacks(result)).flatten().collect();
     names.dedup();
@@ -141,7 +141,7 @@ pub(super) fn lacks(report: &mut ReportPage<'_>, results: &[&CheckResult]) {
     report.page.flow(0, INDENT, &cells, None);
 }
 
-/// Shows warnings by their IDs.
+/// Shows all warnings in one line, by the IDs of their checks.
 pub(super) fn warnings(report: &mut ReportPage<'_>, ids: &[&str]) {
     let named = StyledText::strong(ids.join(", "));
     let cells = [StyledText::new(Tone::Warn, "! "), named, StyledText::dim("  warnings")];
@@ -175,7 +175,7 @@ fn show(report: &mut ReportPage<'_>, result: &CheckResult, kind: &SameKindProble
     }
 }
 
-/// Shows the command line and its condition, or the place in a file; and the other places of the problem.
+/// Shows the command line with its condition, or the place in a file; then `also`, the other places of the problem.
 fn call(report: &mut ReportPage<'_>, evidence: &Evidence, also: Option<String>) {
     let mut cells = Vec::new();
     let (variant, nth) = (evidence.variant, evidence.nth.unwrap_or_default());
@@ -217,13 +217,13 @@ fn what_is_wrong(result: &CheckResult, evidence: &Evidence) -> String {
     }
 }
 
-/// Returns a message without the number of further places.
+/// Removes the number of further places from a message, such as `(and 3 more)`.
 fn strip_count(message: &str) -> &str {
     message.split_once(" (and ").map_or(message, |(before, _)| before)
 }
 
-/// Returns the other places of the problem: files, other probes, then other formats and conditions of the same probe;
-/// and the number of further places.
+/// Lists the other places of a problem: files, other probes, then other formats and conditions of the same probe. Ends
+/// with the number of places that are not listed, which includes `more`. `None` if there are no other places.
 fn also(kind: &SameKindProblems<'_>, more: usize) -> Option<String> {
     let shown = kind.shown;
     let [mut files, mut probes, mut formats, mut conditions] = [const { Vec::new() }; 4];
@@ -268,12 +268,13 @@ fn condition(variant: Option<Variant>) -> Option<String> {
     }
 }
 
-/// Returns the declared probe in the name of a derived one, such as `list, --json`.
+/// Returns the name of the declared probe from which a probe is derived: `list` for `list, --json`.
 fn declared(probe: &str) -> &str {
     probe.split_once(", ").map_or(probe, |(declared, _)| declared)
 }
 
-/// Returns the file and the place in it; `None` for the project folder as a whole.
+/// Returns the file of the evidence with line and column, such as `src/main.rs:3:5`. `None` without a file, or if the
+/// file is the project folder.
 fn place_in_file(evidence: &Evidence) -> Option<String> {
     let file = evidence.file.as_ref().filter(|file| *file != ".")?;
     Some(match (evidence.line, evidence.column) {

@@ -5,7 +5,7 @@ use crate::report::Report;
 use agentnative_contract::counted;
 use agentnative_output::{Page, StyledText};
 
-/// Maximum number of targets whose reports are shown; for more, only the table is.
+/// Maximum number of targets whose reports are shown; for more targets, only the table is shown.
 const MAX_REPORTS: usize = 8;
 
 /// Returns whether the report of each target is shown.
@@ -13,7 +13,7 @@ pub(super) fn shows_each(view: &ReportView<'_>) -> bool {
     view.verbose || view.judged.len() <= MAX_REPORTS
 }
 
-/// Shows the table of targets, if there are several or they are a part of a fleet.
+/// Shows the table of targets, if there are several or if they belong to a check with `--all`.
 pub(super) fn table(view: &ReportView<'_>, page: &mut Page) {
     if view.judged.len() < 2 && view.fleet.is_none() {
         return;

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 use strict_json::{JsonType, TapeKey};
 
-/// Keywords that do not affect validity; in these drafts, `format` is an annotation.
+/// Keywords that do not affect validity. In drafts 2019-09 and 2020-12, `format` is such an annotation.
 const ANNOTATIONS: [&str; 14] = [
     "$schema",
     "$id",
@@ -32,7 +32,7 @@ const ANNOTATIONS: [&str; 14] = [
 const OBJECT_KEYWORDS: [&str; 5] =
     ["properties", "required", "additionalProperties", "minProperties", "maxProperties"];
 
-/// Compiles a schema; returns `None` if the acceptor knows none of its checks. Dangling references are left to the
+/// Compiles a schema; returns `None` if the acceptor knows none of its constraints. Dangling references are left to the
 /// validator.
 pub(in super::super) fn compile(schema: &Value, resolver: &Resolver<'_>, draft: Draft) -> Option<Acceptor> {
     let mut compilation = Compilation { schemas: Vec::new(), known: HashMap::new(), depth: 0 };
@@ -43,19 +43,20 @@ pub(in super::super) fn compile(schema: &Value, resolver: &Resolver<'_>, draft: 
 
 struct Compilation {
     schemas: Vec<Vec<Constraint>>,
-    /// Indices of the schemas that are compiled or in progress, by address.
+    /// Index of each schema that is compiled or in progress, by the address of its JSON value.
     known: HashMap<usize, usize>,
-    /// Number of schemas in progress.
+    /// Number of schemas in progress, each inside the previous one.
     depth: usize,
 }
 
 /// Maximum depth of nesting and references; deeper schemas are left to the validator.
 const MAX_DEPTH: usize = 100;
-/// Maximum number of members of an object; larger ones are left to the validator, because keys would collide.
+/// Maximum number of keys that the schema of an object names. Larger schemas are left to the validator, because the
+/// hashes of their keys would collide.
 const MAX_MEMBERS: usize = 4096;
 
 impl Compilation {
-    /// Compiles a schema and returns its index.
+    /// Compiles a schema, unless it is already compiled, and returns its index in `schemas`.
     fn schema(&mut self, schema: &Value, resolver: &Resolver<'_>, outer: Draft) -> usize {
         let address = std::ptr::from_ref(schema).addr();
         if let Some(index) = self.known.get(&address) {
@@ -113,7 +114,7 @@ impl Compilation {
         checks
     }
 
-    /// Compiles a keyword; returns `None` for an unknown one.
+    /// Compiles a keyword to constraints, none for an annotation; returns `None` for an unknown keyword.
     fn keyword(
         &mut self,
         keyword: &str,
@@ -221,7 +222,8 @@ impl Compilation {
         }
     }
 
-    /// Compiles `allOf`. Conditions on the same key of the object become one choice.
+    /// Compiles the branches of `allOf`. Branches with `if` and `then` that test the same key of the object become one
+    /// choice.
     fn all_of(&mut self, schemas: &[Value], resolver: &Resolver<'_>, draft: Draft) -> Vec<Constraint> {
         let mut checks = Vec::new();
         let mut choices: Vec<Choice> = Vec::new();
@@ -245,7 +247,7 @@ impl Compilation {
         checks
     }
 
-    /// Returns a choice if each branch requires different strings at the same key.
+    /// Returns a choice by the string at one key, if each branch requires different strings at this key.
     fn choice_of(&self, branches: &[usize]) -> Option<Choice> {
         let keys = self.discriminators(*branches.first()?);
         keys.into_iter().find_map(|key| {
@@ -262,13 +264,13 @@ impl Compilation {
         })
     }
 
-    /// Returns the keys for which a schema requires one of a list of strings.
+    /// Returns the required keys of a schema at which it allows only strings from a list.
     fn discriminators(&self, schema: usize) -> Vec<&TapeKey> {
         let keys = self.required_members(schema).into_iter().map(|(key, _)| key);
         keys.filter(|key| self.strings(schema, key).is_some()).collect()
     }
 
-    /// Returns the strings that a schema allows for a required key.
+    /// Returns the strings that a schema allows at a required key; `None` if the schema does not list them.
     fn strings(&self, schema: usize, key: &TapeKey) -> Option<&Vec<Box<str>>> {
         let members = self.required_members(schema);
         let (_, member) = members.into_iter().find(|(found, _)| *found == key)?;
@@ -279,7 +281,7 @@ impl Compilation {
         })
     }
 
-    /// Returns the required members of a schema, following references.
+    /// Returns the required members of an object schema, also of the schema that a reference leads to.
     fn required_members(&self, schema: usize) -> Vec<(&TapeKey, Member)> {
         let mut at = schema;
         // Limits chains of references, which may be circular.

@@ -1,4 +1,4 @@
-//! Decides quickly for most values whether they are valid.
+//! Decides quickly about most values whether they are valid against a JSON Schema.
 //!
 //! A schema is compiled to lists of checks, which find the check for a key, a type or a discriminator in one step. The
 //! validator decides where the checks cannot; otherwise both agree.
@@ -15,57 +15,58 @@ use strict_json::{JsonType, KeyMap, TapeKey, TapeNode};
 
 pub(super) use compile::compile;
 
-/// A compiled schema.
+/// A compiled schema, which decides quickly about most values.
 #[derive(Debug)]
 pub(super) struct Acceptor {
-    /// Each schema is a list of checks, all of which have to pass.
+    /// The schema and all schemas in it. Each is a list of constraints, which all have to be met.
     schemas: Vec<Vec<Constraint>>,
-    /// Index of the root schema.
+    /// Index of the root schema in `schemas`.
     root: usize,
 }
 
 /// Maximum depth of values and references; deeper values and endless references are left to the validator.
 const MAX_DEPTH: usize = 256;
 
-/// Maximum number of schemas that are evaluated per tape cell of a value. Circular references would multiply them.
+/// Maximum number of schemas that are evaluated for a value, per cell that it has on its tape. Circular references
+/// would multiply them.
 const MAX_STEPS_PER_CELL: usize = 64;
 
-/// The bit for integers in a set of types, after those of [`JsonType`].
+/// The bit for integers in a set of types; the lower bits are those of [`JsonType`].
 const INTEGER: u8 = 1 << 6;
-/// The bits of all types.
+/// The bits of all types of [`JsonType`].
 const ANY_TYPE: u8 = (1 << 6) - 1;
 
-/// A constraint of a schema. A schema is referred to by its index.
+/// A constraint of a schema. Other schemas are given by their index in [`Acceptor::schemas`].
 #[derive(Debug)]
 enum Constraint {
     /// No value is valid.
     Never,
-    /// Only the validator can decide.
+    /// A constraint that the acceptor does not know: only the validator can decide.
     Unknown,
     /// The value has one of these types (a bit set).
     Types(u8),
     /// The value is one of these strings.
     Strings(Vec<Box<str>>),
-    /// The value is one of these, none of which is a container.
+    /// The value is one of these scalars.
     Scalars(Vec<Value>),
-    /// The length of a string in characters is in this range.
+    /// A string has a length in characters in this range.
     Length {
         min: u64,
         max: u64,
     },
-    /// A string matches a regular expression.
+    /// A string matches this regular expression.
     Pattern(LazyRegex),
-    /// A number is within a limit.
+    /// A number is within this limit.
     Limit(Limit, f64),
-    /// The length of an array is in this range.
+    /// An array has a number of elements in this range.
     Elements {
         min: usize,
         max: usize,
     },
-    /// Each element of an array is valid against the schema.
+    /// Each element of an array is valid against the schema with this index.
     Items(usize),
     Object(ObjectCheck),
-    /// The value is valid against the schema.
+    /// The value is valid against the schema with this index.
     Schema(usize),
     AnyOf(Vec<usize>),
     OneOf(Vec<usize>),
@@ -78,7 +79,7 @@ enum Constraint {
     Choice(Choice),
 }
 
-/// The kind of a limit on a number.
+/// The kind of a limit on a number, such as `exclusiveMinimum`.
 #[derive(Debug, Clone, Copy)]
 enum Limit {
     Min,
@@ -87,14 +88,14 @@ enum Limit {
     ExclusiveMax,
 }
 
-/// The constraints on an object.
+/// The constraints of a schema on an object and its members.
 #[derive(Debug)]
 struct ObjectCheck {
     members: KeyMap<Member>,
-    /// The bits of the required members.
+    /// The bits of all required members; see [`Member::bit`].
     required: u64,
     additional: ValueCheck,
-    /// Minimum and `max`: bounds on the number of members.
+    /// Minimum number of members; `max` is the maximum number.
     min: usize,
     max: usize,
 }
@@ -102,24 +103,24 @@ struct ObjectCheck {
 #[derive(Debug, Clone, Copy)]
 struct Member {
     value: ValueCheck,
-    /// Its bit in [`ObjectCheck::required`]; 0 if it is optional.
+    /// The bit of this member in [`ObjectCheck::required`]; 0 if the member is optional.
     bit: u64,
 }
 
-/// The constraint on a member. Most schemas constrain the type only.
+/// The constraint on the value of a member. Most schemas constrain the type only.
 #[derive(Debug, Clone, Copy)]
 enum ValueCheck {
     Types(u8),
     Schema(usize),
 }
 
-/// A choice of a schema by a string in the object.
+/// Selects the schema of an object by the string at one of its keys.
 #[derive(Debug)]
 struct Choice {
     key: TapeKey,
-    /// The schema for each string.
+    /// Each string with the index of its schema.
     branches: Vec<(Box<str>, usize)>,
-    /// Whether an object with another string, or without a string, is valid.
+    /// Whether an object with another string at the key, or without a string there, is valid.
     otherwise: bool,
 }
 
@@ -138,14 +139,14 @@ impl LazyRegex {
 }
 
 impl Acceptor {
-    /// Returns whether the value is valid; `None` if only the validator can decide.
+    /// Returns whether a value is valid against the schema; `None` if only the validator can decide.
     pub fn answer(&self, value: TapeNode<'_>) -> Option<bool> {
         let steps = Cell::new(MAX_STEPS_PER_CELL * (1 + value.cell_count()));
         Evaluation { schemas: &self.schemas, steps }.schema(self.root, value, 0)
     }
 }
 
-/// The evaluation of one value.
+/// The evaluation of one value against a compiled schema.
 struct Evaluation<'s> {
     schemas: &'s [Vec<Constraint>],
     /// Remaining number of schemas that may be evaluated.
@@ -153,7 +154,7 @@ struct Evaluation<'s> {
 }
 
 impl Evaluation<'_> {
-    /// Returns whether a value is valid; `None` if only the validator can decide.
+    /// Returns whether a value is valid against the schema with this index; `None` if only the validator can decide.
     fn schema(&self, index: usize, value: TapeNode<'_>, depth: usize) -> Option<bool> {
         let steps = self.steps.get();
         if depth > MAX_DEPTH || steps == 0 {
@@ -259,12 +260,12 @@ impl Evaluation<'_> {
     }
 }
 
-/// Returns the text of a string; `None` if the tape does not keep all of it.
+/// Returns the text of a string; `None` if the tape has only a part of it.
 fn text(value: TapeNode<'_>) -> Option<&str> {
     (value.omitted_chars() == 0).then(|| value.text())
 }
 
-/// Parses a number with so few digits that binary64 distinguishes it from all others of that length.
+/// Parses a short number; `None` for a longer one. binary64 distinguishes all numbers with so few digits.
 fn short_number(written: &str) -> Option<f64> {
     let short = written.len() < 16 && !written.bytes().any(|byte| matches!(byte, b'e' | b'E'));
     written.parse().ok().filter(|_| short)
@@ -277,7 +278,7 @@ fn has_type(types: u8, value: TapeNode<'_>) -> bool {
         || json_type == JsonType::Number && types & INTEGER != 0 && TapeNumber(value).is_integer()
 }
 
-/// Returns the conjunction; `None` if an answer is unknown and none is false.
+/// Returns whether all answers are true; `None` if an answer is unknown (`None`) and none is false.
 #[inline]
 fn all(answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let mut valid = Some(true);
@@ -291,7 +292,7 @@ fn all(answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     valid
 }
 
-/// Returns the disjunction; `None` if an answer is unknown and none is true.
+/// Returns whether an answer is true; `None` if an answer is unknown (`None`) and none is true.
 fn any(mut answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let mut valid = Some(false);
     answers

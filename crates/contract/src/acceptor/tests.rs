@@ -7,8 +7,8 @@ use std::fs;
 use std::path::Path;
 use strict_json::Tape;
 
-/// Returns the number of records in the valid examples of a contract, and the number of those that the acceptor
-/// accepts without the validator.
+/// Returns the number of records in the valid examples of a contract, and how many of these the acceptor accepts
+/// without the validator.
 fn accepted_records(name: &str) -> (usize, usize) {
     let contract = Contract::bundled(name).unwrap();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts").join(name).join("examples/valid");

@@ -8,7 +8,7 @@ use std::path::Path;
 /// A range of byte offsets in the text of a file.
 pub type Span = Range<usize>;
 
-/// The errors of one file.
+/// Collects the errors of one file, with their places.
 pub struct Diagnostics<'a> {
     path: &'a Path,
     text_at: &'a str,
@@ -21,7 +21,7 @@ impl<'a> Diagnostics<'a> {
         Self { path, text_at: text, list: RefCell::default() }
     }
 
-    /// Adds an error at `span`.
+    /// Adds an error at the byte range `span` of the file.
     pub fn add(&self, span: &Span, message: impl Into<String>) {
         self.list.borrow_mut().push((span.start, message.into()));
     }
@@ -31,7 +31,7 @@ impl<'a> Diagnostics<'a> {
         self.list.borrow().len()
     }
 
-    /// Returns the text at `span`.
+    /// Returns the text of the file at the byte range `span`; empty if the range is invalid.
     pub fn text(&self, span: &Span) -> &'a str {
         self.text_at.get(span.clone()).unwrap_or_default()
     }
@@ -41,7 +41,7 @@ impl<'a> Diagnostics<'a> {
         place(self.path, self.text_at, offset).line
     }
 
-    /// Returns an error that lists all errors so far in file order; `None` if there are none.
+    /// Returns one error that lists all errors so far in file order; `None` if there are none.
     pub fn into_error(&self) -> Option<Error> {
         let mut list = self.list.borrow().clone();
         if list.is_empty() {
@@ -59,7 +59,8 @@ impl<'a> Diagnostics<'a> {
     }
 }
 
-/// Returns the place of a byte offset: line and column from 1, the column in characters.
+/// Returns the place of a byte offset in `text`, the contents of the file at `path`: line and column from 1, the column
+/// in characters.
 pub fn place(path: &Path, text: &str, offset: usize) -> Place {
     let offset = text.floor_char_boundary(offset);
     let before = &text[..offset];

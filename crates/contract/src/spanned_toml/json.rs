@@ -10,8 +10,8 @@ use toml::de::{DeArray, DeString, DeTable, DeValue};
 /// Maximum nesting depth: values are read and dropped recursively.
 const MAX_DEPTH: usize = 100;
 
-/// Returns the value of the top-level member `name`. If there is one, adds the errors of the document, and the values
-/// that TOML does not have, to `faults`.
+/// Returns the value of the top-level member `name` of a JSON document. If there is one, adds the errors of the
+/// document, and the values that TOML does not have, to `faults`.
 pub(super) fn member<'t>(
     text: &'t str,
     name: &str,
@@ -38,24 +38,25 @@ fn range(start: u64, end: u64) -> super::Span {
     offset(start)..offset(end)
 }
 
-/// An open container with the offset of its bracket; a table also has its current key.
+/// An object (as a table) or array whose end has not been read, with the offset of its bracket; a table also has its
+/// current key.
 enum Container<'t> {
     Table(u64, DeTable<'t>, Spanned<DeString<'t>>),
     Array(u64, DeArray<'t>),
 }
 
-/// Builds the value of one top-level member.
+/// A sink that builds the value of one top-level member of a JSON document.
 struct Builder<'t, 'n> {
     text: &'t str,
     name: &'n str,
-    /// Number of open containers around the next value.
+    /// Number of objects and arrays in the document that are open around the next value.
     depth: usize,
-    /// Whether the document has the member.
+    /// Whether the document has a top-level member with this name.
     found: bool,
-    /// Whether the next value is that of the member, or inside it.
+    /// Whether the next value is the value of the member, or inside it.
     inside: bool,
     open: Vec<Container<'t>>,
-    /// The earlier parts of a long string.
+    /// The text so far of a long string, which arrives in parts.
     parts: String,
     value: Option<Spanned<DeValue<'t>>>,
     unsupported: Vec<(super::Span, &'static str)>,
@@ -88,7 +89,7 @@ impl<'t, 'n> Builder<'t, 'n> {
         }
     }
 
-    /// Adds the error for a value that TOML does not have.
+    /// Adds an error for a JSON value that TOML does not have, such as `null`.
     fn reject(&mut self, span: super::Span, message: &'static str) {
         self.unsupported.push((span, message));
         self.inside &= !self.open.is_empty();

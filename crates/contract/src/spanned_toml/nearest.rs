@@ -1,6 +1,7 @@
 //! Finds the name that an unknown word was probably meant to be.
 
-/// Returns the one of `names` that is closest to `word`, with at most one edit per three characters.
+/// Returns the name in `names` that is most similar to `word`, with at most one edit per three characters; `None` if
+/// there is none.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (word.chars().count() / 3).max(1);
     names

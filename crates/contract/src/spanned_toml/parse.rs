@@ -8,7 +8,7 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Parses the text of the file at `path`, and converts its table with `parse`.
+/// Parses `text`, the contents of the TOML file at `path`, and returns what `parse` returns for the table of the file.
 ///
 /// # Errors
 /// Of kind `Config`, with all syntax errors, or else with all diagnostics of `parse`.
@@ -22,11 +22,12 @@ pub fn parse_file<T>(text: &str, path: &Path, parse: impl FnOnce(Table<'_>) -> T
     into_result(parse(Table::new(&faults, "the file", table.span(), table.get_ref())), &faults)
 }
 
-/// Parses one table of the TOML or JSON (`.json`) file at `path`, and converts it with `parse`. Returns `None` if there
-/// is no such table. `keys` is the path of nested keys; in JSON, the first is a top-level member.
+/// Parses one table of the TOML or JSON (`.json`) file at `path`, and returns what `parse` returns for it. Returns
+/// `None` if there is no such table. `keys` are the nested keys that lead to the table, such as
+/// `["package", "metadata"]`; in JSON, the first is a top-level member.
 ///
 /// # Errors
-/// As of [`parse_file`].
+/// The errors of [`parse_file`].
 pub fn parse_table<T>(
     text: &str,
     path: &Path,
@@ -65,7 +66,7 @@ fn parse_document<'t>(text: &'t str, faults: &Diagnostics<'_>) -> Spanned<DeTabl
     table
 }
 
-/// Returns the value at a path of nested keys.
+/// Returns the value to which a path of nested keys leads; `None` if a key is missing.
 fn value_at<'v, 't>(file: &'v DeTable<'t>, keys: &[&str]) -> Option<&'v Spanned<DeValue<'t>>> {
     let (first, rest) = keys.split_first()?;
     rest.iter().try_fold(file.get(*first)?, |value, key| value.get_ref().get(*key))

@@ -4,14 +4,14 @@
 use super::Span;
 use toml::de::DeTable;
 
-/// A statement: a header, or a key with its value.
+/// A statement of TOML: a header such as `[package]`, or a key with its value.
 struct Statement {
     span: Span,
-    /// The offset of a bracket or string that it does not close, and the message.
+    /// The offset of a bracket or string that the statement does not close, and the message about it.
     unclosed: Option<(usize, &'static str)>,
 }
 
-/// Returns the syntax errors of a text that the parser rejects.
+/// Returns the syntax errors of a text that the TOML parser rejects.
 pub(super) fn errors(text: &str) -> Vec<(Span, String)> {
     let statements = statements(text);
     let mut errors = Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn errors(text: &str) -> Vec<(Span, String)> {
     errors
 }
 
-/// Returns the errors of the parser, sorted by place.
+/// Returns all errors of the TOML parser, sorted by place.
 fn parser_errors(text: &str) -> Vec<(Span, String)> {
     let (_, errors) = DeTable::parse_recoverable(text);
     let place = |error: &toml::de::Error| (error.span().unwrap_or_default(), error.message().to_owned());
@@ -47,12 +47,12 @@ fn parser_errors(text: &str) -> Vec<(Span, String)> {
     errors
 }
 
-/// Returns white space of the same length in bytes.
+/// Returns white space of the same length in bytes as `char`; a newline stays.
 fn blank(char: char) -> String {
     if char == '\n' { "\n".to_owned() } else { " ".repeat(char.len_utf8()) }
 }
 
-/// Splits a text into statements.
+/// Splits the text of a TOML file into statements.
 fn statements(text: &str) -> Vec<Statement> {
     let mut statements = Vec::new();
     let mut start = 0;
@@ -64,8 +64,8 @@ fn statements(text: &str) -> Vec<Statement> {
     statements
 }
 
-/// Returns the statement that begins at `start`. It ends with its line, or with the line that closes its last bracket.
-/// If a line before that begins another statement, it ends there and the bracket is unclosed.
+/// Returns the statement that begins at offset `start`. It ends with its line, or with the line that closes its last
+/// bracket. If an earlier line begins another statement, this one ends before that line and its bracket is unclosed.
 fn statement(text: &str, start: usize) -> Statement {
     let is_header = text[start..].trim_start().starts_with('[');
     let mut open: Vec<(usize, char)> = Vec::new();
@@ -117,8 +117,8 @@ fn statement(text: &str, start: usize) -> Statement {
     Statement { span: start..text.len(), unclosed: unclosed(&open).filter(|_| !is_header) }
 }
 
-/// Returns the length of the string at the start of a text. A single-line string ends with its line. Returns `None` for
-/// an unclosed multi-line string.
+/// Returns the length in bytes of the string at the start of a text, with its quotes. A single-line string ends with
+/// its line. Returns `None` for an unclosed multi-line string.
 fn string_length(text: &str) -> Option<usize> {
     let quote = &text[..1];
     let three = quote.repeat(3);
@@ -139,8 +139,8 @@ fn string_length(text: &str) -> Option<usize> {
     (!is_multi_line).then_some(at)
 }
 
-/// Returns whether a line begins a statement because it cannot continue the open brackets. `before` is the statement up
-/// to this line.
+/// Returns whether `line` begins a statement, because it cannot continue the open brackets. `before` is the text of the
+/// statement before this line.
 fn begins_statement(before: &str, line: &str, open: &[(usize, char)]) -> bool {
     let is_key = |char: char| char.is_ascii_alphanumeric() || "_-. ".contains(char);
     let line = line.trim();

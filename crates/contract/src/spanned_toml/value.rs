@@ -7,32 +7,32 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use toml::de::{DeTable, DeValue};
 
-/// A table with its title, its span and its entries.
+/// A TOML table, with its name in messages and its place in the file.
 pub struct Table<'a> {
-    /// Collects the errors.
+    /// Collects the errors of the file.
     pub faults: &'a Diagnostics<'a>,
-    /// The name in messages.
+    /// What messages call it, such as `[program]`.
     title: String,
-    /// The range in the file.
+    /// The range of bytes in the file.
     pub span: Span,
-    /// Its entries.
+    /// The keys and values of the table.
     pub entries: &'a DeTable<'a>,
 }
 
-/// A value with its title and its span.
+/// A TOML value, with its name in messages and its place in the file.
 #[derive(Clone)]
 pub struct Value<'a> {
-    /// Collects the errors.
+    /// Collects the errors of the file.
     pub faults: &'a Diagnostics<'a>,
-    /// The name in messages.
+    /// What messages call it, such as `[program]`.
     title: String,
-    /// The range in the file.
+    /// The range of bytes in the file.
     pub span: Span,
     /// The value itself.
     pub inner: &'a DeValue<'a>,
 }
 
-/// A string with its span.
+/// A string, with its place in the file.
 #[derive(Debug, Clone)]
 pub struct Text {
     pub text: String,
@@ -56,12 +56,13 @@ impl<'a> Table<'a> {
         Self { faults, title: title.into(), span, entries }
     }
 
-    /// Reports every key that is not in `keys`.
+    /// Reports every key of the table that is not in `keys`.
     pub fn allow(&self, keys: &[&str]) {
         self.allow_with(keys, |_| None);
     }
 
-    /// As [`Table::allow`]; `hint` returns advice on an unknown key, such as where it belongs.
+    /// Reports every key that is not in `keys`, like [`Table::allow`]. `hint` returns advice on an unknown key, such as
+    /// where it belongs.
     pub fn allow_with(&self, keys: &[&str], hint: impl Fn(&str) -> Option<String>) {
         for key in self.entries.keys() {
             let name: &str = key.get_ref();
@@ -72,13 +73,13 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Returns the value of `key`.
+    /// Returns the value of `key`; `None` if the table does not have it.
     pub fn get(&self, key: &str) -> Option<Value<'a>> {
         let value = self.entries.get(key)?;
         Some(Value::new(self.faults, format!("`{key}`"), value.span(), value.get_ref()))
     }
 
-    /// Returns the value of `key`; reports a missing key.
+    /// Returns the value of `key`. If the table does not have it, reports that `expected` is missing.
     pub fn require(&self, key: &str, expected: &str) -> Option<Value<'a>> {
         let value = self.get(key);
         if value.is_none() {
@@ -99,12 +100,13 @@ impl<'a> Value<'a> {
         Self { faults, title: title.into(), span, inner }
     }
 
-    /// Reports the expected type, and the type of this value.
+    /// Reports that this value has another type than expected. Always returns `None`.
     pub fn report_type<T>(&self, expected: &str) -> Option<T> {
         self.report(&format!("{} is {}; expected {expected}", self.title, self.kind()))
     }
 
-    /// Reports the expected value, and this value if it is short, or else its type.
+    /// Reports that this value is not the expected one. The message contains the value if it is short, or else its
+    /// type. Always returns `None`.
     pub fn report_value<T>(&self, expected: &str) -> Option<T> {
         let text = self.faults.text(&self.span);
         let is_written = !matches!(self.inner, DeValue::Table(_) | DeValue::Datetime(_));
@@ -113,7 +115,7 @@ impl<'a> Value<'a> {
         self.report(&format!("{} is {found}; expected {expected}", self.title))
     }
 
-    /// Returns the type with its article.
+    /// Returns the type of the value with its article, such as `an array`.
     fn kind(&self) -> String {
         match self.inner {
             DeValue::Array(_) | DeValue::Integer(_) => format!("an {}", self.inner.type_str()),
@@ -122,7 +124,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Returns the child at a token of a JSON pointer (an index or a name), or this value if there is none.
+    /// Returns the element with this index or the member with this name; this value itself if there is none. `part` is
+    /// a token of a JSON pointer.
     pub fn child(&self, part: &str) -> Self {
         let (title, found) = match self.inner {
             DeValue::Array(elements) => {
@@ -138,18 +141,18 @@ impl<'a> Value<'a> {
         )
     }
 
-    /// Converts the value to JSON; a date or an infinity becomes null.
+    /// Converts the value to a `serde_json` value; a date or an infinity becomes null.
     pub fn to_json(&self) -> Json {
         to_json(self.inner)
     }
 
-    /// Reports an error in this value.
+    /// Reports an error at the place of this value. Always returns `None`.
     pub fn report<T>(&self, message: &str) -> Option<T> {
         self.faults.add(&self.span, message);
         None
     }
 
-    /// Returns the string; reports any other type.
+    /// Returns the string with its place; reports a value of another type.
     pub fn string(&self, expected: &str) -> Option<Text> {
         match self.inner.as_str() {
             Some(text) => Some(Text { text: text.to_owned(), span: self.span.clone() }),
@@ -157,12 +160,12 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Returns the boolean; reports any other type.
+    /// Returns the boolean; reports a value of another type.
     pub fn boolean(&self) -> Option<bool> {
         self.inner.as_bool().or_else(|| self.report_type("`true` or `false`"))
     }
 
-    /// Returns the table, which messages call `title`; reports any other type.
+    /// Returns the table, which messages call `title`; reports a value of another type.
     pub fn table(&self, title: &str, expected: &str) -> Option<Table<'a>> {
         match self.inner.as_table() {
             Some(entries) => Some(Table::new(self.faults, title, self.span.clone(), entries)),
@@ -170,7 +173,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Returns the elements of the array; reports any other type.
+    /// Returns the elements of the array; reports a value of another type.
     pub fn elements(&self, expected: &str) -> Option<Vec<Self>> {
         let Some(array) = self.inner.as_array() else { return self.report_type(expected) };
         let element = |(nth, value): (usize, &'a toml::Spanned<DeValue<'a>>)| Self {
@@ -182,7 +185,7 @@ impl<'a> Value<'a> {
         Some(array.iter().enumerate().map(element).collect())
     }
 
-    /// Returns the arguments of a program: an array of strings without NUL.
+    /// Returns the arguments of a program: an array of strings without NUL. Reports any other value.
     pub fn arguments(&self) -> Option<Vec<Text>> {
         let elements = self.elements("an array of strings, one per argument")?;
         collect_all(elements.iter().map(|element| {
@@ -195,7 +198,7 @@ impl<'a> Value<'a> {
         }))
     }
 
-    /// Returns an integer from 0 to 255.
+    /// Returns an exit code, an integer from 0 to 255; reports any other value.
     pub fn exit_code(&self) -> Option<i32> {
         const EXPECTED: &str = "an exit code from 0 to 255";
         let DeValue::Integer(integer) = self.inner else { return self.report_type(EXPECTED) };
@@ -205,7 +208,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Returns a number of seconds above 0 and at most [`MAX_DURATION`].
+    /// Returns a duration, a number of seconds above 0 and at most [`MAX_DURATION`]; reports any other value.
     pub fn seconds(&self) -> Option<Duration> {
         const EXPECTED: &str = "a number of seconds above 0 and at most 86400";
         let (text, seconds) = match self.inner {
@@ -225,7 +228,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Returns the value that a word stands for.
+    /// Returns the choice whose name this string is; reports any other value. Each choice is a name with its value.
     pub fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Option<T> {
         let names: Vec<String> = choices.iter().map(|(name, _)| format!("\"{name}\"")).collect();
         let expected = names.join(" or ");
@@ -236,7 +239,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Returns environment variables: a table of strings.
+    /// Returns environment variables: a table of strings. Reports invalid names and values.
     pub fn variables(&self) -> Option<BTreeMap<String, String>> {
         let table = self.table(&self.title, "a table of strings, such as { KEY = \"value\" }")?;
         let mut variables = BTreeMap::new();
@@ -276,13 +279,13 @@ fn to_json(value: &DeValue<'_>) -> Json {
     }
 }
 
-/// Collects all values, or returns `None` if one is missing. Consumes the complete iterator, so that every error is
-/// reported.
+/// Collects all values into a vector, or returns `None` if one of them is `None`. Consumes the complete iterator, so
+/// that every error is reported.
 pub fn collect_all<T>(values: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
     values.collect::<Vec<_>>().into_iter().collect()
 }
 
-/// Reports an invalid name of an environment variable.
+/// Reports `name` at `span` if it cannot be the name of an environment variable.
 pub fn check_variable_name(faults: &Diagnostics<'_>, name: &str, span: &Span) {
     if name.is_empty() || name.contains(['=', '\0']) {
         faults
@@ -290,7 +293,7 @@ pub fn check_variable_name(faults: &Diagnostics<'_>, name: &str, span: &Span) {
     }
 }
 
-/// Returns a hint for an unknown name: the closest name, or else all names.
+/// Returns a hint on the unknown name `word`: the most similar of `names`, or else all of them.
 pub fn name_hint<'n>(word: &str, names: impl IntoIterator<Item = &'n str> + Clone) -> String {
     match nearest(word, names.clone()) {
         Some(near) => format!("did you mean `{near}`?"),

@@ -1,4 +1,5 @@
-//! The catalogue of checks: the requirement, reason and fix of each, from `checks/*.toml`.
+//! The catalogue of checks. Each file in `checks/*.toml` declares one check: its requirement, its reason and how to fix
+//! a failure.
 
 mod source;
 mod standard;
@@ -14,49 +15,50 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// A check, as its file in `checks/` declares it.
+/// A check of the catalogue, as a file in `checks/` declares it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
-    /// Stable ID; equal to the name of the file.
+    /// Stable ID, such as `p2-output-json`: the name of the check's file without `.toml`.
     pub id: CheckId,
-    /// Number of its principle.
+    /// Number of the principle of the standard that the check belongs to.
     pub principle: u8,
-    /// Position in the report among the checks of its principle.
+    /// Position of the check in the report, among the checks of the same principle.
     pub order: u16,
-    /// Level of the requirement.
+    /// Level of the check's requirement: `must`, `should` or `may`.
     pub level: Level,
-    /// Kind of evidence that it examines.
+    /// Kind of evidence that the check examines: runs, source code or project files.
     pub layer: Layer,
-    /// IDs of the requirements of the standard that it decides.
+    /// IDs of the requirements of the standard that the check decides, such as `p2-must-output-flag`.
     pub standard: Vec<String>,
-    /// Part of the requirements that it decides, if not all of them.
+    /// The part of these requirements that the check decides, if it does not decide all of them. If `standard` is
+    /// empty, the reason why it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standard_part: Option<String>,
     /// The requirement, in one line.
     pub title: String,
     /// What the check examines and requires.
     pub what: String,
-    /// Who is affected by a failure.
+    /// Why the requirement matters: who is affected by a failure.
     pub why: String,
     /// Instructions to fix a failure.
     pub fix: String,
-    /// The same instructions in one line.
+    /// The instructions of `fix` in one line, for any target and for single languages.
     pub help: FixHint,
-    /// Runs that it needs of each declared probe.
+    /// Runs that the check needs of each declared probe.
     #[serde(default)]
     pub runs: RequiredRuns,
-    /// Derived calls that it needs.
+    /// Kinds of derived calls that the check needs, such as `--help`.
     #[serde(default)]
     pub derived: Vec<DerivedKind>,
-    /// Formats of a whole-target contract that replaces this check: such a contract defines one format, its format
-    /// flag, its error channel and its exit codes.
+    /// If the entire target has a contract for one of these formats, the contract replaces this check: it defines the
+    /// format, its format flag, its error channel and its exit codes.
     #[serde(default, skip_serializing)]
     pub replaced_by_contract: Vec<OutputFormat>,
-    /// Possible problems: the `kind` of each piece of evidence, with its headline.
+    /// Problems that the check can report: the `kind` of their evidence, each with a headline.
     #[serde(default)]
     pub kinds: BTreeMap<String, String>,
-    /// Rules and snippets of a source check.
+    /// Rules and snippets of a check of source code; `None` for any other check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceCheck>,
     /// Examples of conforming and violating output; a source check has snippets instead.
@@ -65,13 +67,14 @@ pub struct Check {
 }
 
 impl Check {
-    /// Returns whether the check decides a requirement of an edition. A check without requirements is in all editions.
+    /// Returns whether the check belongs to this edition of the standard: it decides at least one requirement of the
+    /// edition. A check without requirements belongs to all editions.
     pub fn is_in(&self, edition: Edition) -> bool {
         let mut decided = requirements().iter().filter(|requirement| self.standard.contains(&requirement.id));
         self.standard.is_empty() || decided.any(|requirement| requirement.is_in(edition))
     }
 
-    /// Returns the requirements that the check decides, as text.
+    /// Returns the IDs of the requirements that the check decides, as text: `p2-must-output-flag (in part: …)`.
     pub fn requirements_text(&self) -> String {
         let ids = self.standard.join(", ");
         match &self.standard_part {
@@ -82,18 +85,20 @@ impl Check {
     }
 }
 
-/// One-line instructions: for any target, and more specific ones for a language or an argument parser.
+/// One-line instructions to fix a failure: a text for any target, and more specific texts for a language or an argument
+/// parser.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct FixHint {
     /// Instructions for any target.
     pub any: String,
-    /// Instructions for targets in a language or with an argument parser.
+    /// More specific instructions, each for the targets in one language or with one argument parser.
     #[serde(flatten)]
     pub targets: BTreeMap<HelpAudience, String>,
 }
 
 impl FixHint {
-    /// Returns the instructions for a toolkit: those for its parser, else for its language, else for any target.
+    /// Returns the most specific instructions for a target with this toolkit: those for its argument parser, else those
+    /// for its language, else those for any target.
     pub fn for_toolkit(&self, toolkit: Toolkit) -> &str {
         let parser = toolkit.parser.and_then(|parser| self.targets.get(&HelpAudience::Parser(parser)));
         let language = || self.targets.get(&HelpAudience::Language(toolkit.language?));
@@ -101,23 +106,23 @@ impl FixHint {
     }
 }
 
-/// Required runs: each format with each variant.
+/// Runs that a check needs of each declared probe: one for each combination of a format and a variant.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequiredRuns {
-    /// Formats.
+    /// Output formats that the runs request.
     pub formats: Vec<OutputFormat>,
-    /// Variants.
+    /// Conditions of the runs, such as a terminal or a closed pipe.
     pub variants: Vec<Variant>,
 }
 
-/// Example output of a command, with the verdict for it.
+/// An example of a command and its output, with the verdict of the check.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Example {
-    /// Verdict of the check.
+    /// Verdict of the check for this output.
     pub verdict: Status,
-    /// Command line.
+    /// Command line of the example.
     pub command: String,
     /// Contents of stdout.
     #[serde(default)]
@@ -125,7 +130,7 @@ pub struct Example {
     /// Contents of stderr.
     #[serde(default)]
     pub stderr: String,
-    /// Exit code.
+    /// Exit code of the command.
     #[serde(default)]
     pub exit: i32,
     /// Explanation of the verdict.
@@ -154,7 +159,7 @@ static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
     checks
 });
 
-/// Returns the rules of `contract diff` for breaking changes, as ID and title.
+/// Returns the ID and the title of each `contract diff` rule that can classify a change as breaking.
 fn breaking_changes() -> impl Iterator<Item = (String, String)> {
     let breaking = change_rules().iter().filter(|rule| rule.classes.contains(&ChangeSeverity::Breaking));
     breaking.map(|rule| (rule.id.clone(), rule.title.clone()))
@@ -187,7 +192,7 @@ pub fn check(id: &str) -> Option<&'static Check> {
 }
 
 impl CheckId {
-    /// Returns the check with this ID.
+    /// Returns the catalogue entry of the check with this ID.
     pub fn check(self) -> &'static Check {
         let own = CHECKS.iter().find(|check| check.id == self);
         own.expect("a test ensures that the `id` in each file is the name of the file")

@@ -5,32 +5,32 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Rules of a source check.
+/// The `source` table of a check: the rules with which it searches the source code of a target.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SourceCheck {
-    /// Headline of the failure if no wanted code was found.
+    /// Headline of the problem that the code has no match of a `wanted` rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
     /// Message of the verdict `unverified` if the code contains nothing that the check can judge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unseen: Option<String>,
-    /// Part of the package in which matches are allowed.
+    /// Part of the package in which matches are not problems.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub except: Option<ExemptPart>,
-    /// Check that takes precedence if both find a problem at the same place.
+    /// Another check that takes precedence. If both find a problem at the same place, only the other check reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub yields_to: Option<CheckId>,
-    /// Rules by language.
+    /// Rules of the check for each language.
     pub languages: BTreeMap<Language, LanguageRules>,
 }
 
-/// Kind of the problem that the wanted code is missing. It has no place in the code.
+/// Value of `kind` in the evidence that wanted code is missing. Such evidence has no place in the code.
 pub const MISSING: &str = "missing";
 
 impl SourceCheck {
-    /// Returns the possible problems of the check, as kind and headline: missing wanted code, and the rules whose
-    /// matches are problems.
+    /// Returns the problems that the check can report, as pairs of `kind` and headline. They are missing wanted code,
+    /// and the rules whose matches are problems.
     pub fn kinds(&self) -> impl Iterator<Item = (String, String)> {
         let rules = self.languages.values().flat_map(|of| &of.rules);
         let faults = rules.filter(|rule| matches!(rule.role, MatchRole::Fault | MatchRole::Nearly));
@@ -38,7 +38,8 @@ impl SourceCheck {
         missing.chain(faults.map(|rule| (rule.name.clone(), rule.headline())))
     }
 
-    /// Returns a hash of the rules. Matches that were recorded with other rules are not valid for these.
+    /// Returns a hash of the rules. Matches in a recording are valid only if they were found with rules of the same
+    /// hash.
     pub fn fingerprint(&self) -> u64 {
         let rules = self
             .languages
@@ -55,13 +56,13 @@ impl SourceCheck {
     }
 }
 
-/// A part of a package in which matches are allowed that are problems elsewhere.
+/// A part of a package that a check exempts: its matches in this part are not problems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ExemptPart {
-    /// The output module, which holds the configuration of the output.
+    /// The output module: the files that configure how the program prints.
     Output,
-    /// The entry point, in which the program starts and ends.
+    /// The entry point: the code in which the program starts and ends, such as `main`.
     Entry,
 }
 
@@ -71,62 +72,63 @@ pub enum ExemptPart {
 pub struct LanguageRules {
     /// Cases that the check does not cover in this language.
     pub not_covered: String,
-    /// Dependencies that count as a match of a wanted rule if the manifest declares one of them.
+    /// Names of packages. A manifest that declares one of them as a dependency counts as a match of a `wanted` rule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<String>,
-    /// Rules.
+    /// Rules that search the code.
     #[serde(rename = "rule")]
     pub rules: Vec<SourceRule>,
-    /// Conforming code.
+    /// Examples of conforming code.
     #[serde(rename = "good")]
     pub good: Vec<Snippet>,
-    /// Violating code.
+    /// Examples of violating code.
     #[serde(rename = "bad")]
     pub bad: Vec<Snippet>,
 }
 
-/// An ast-grep rule with the meaning of its matches.
+/// A rule that searches the code, in the syntax of ast-grep, with the meaning of its matches.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SourceRule {
-    /// Name, unique within the check and language.
+    /// Name of the rule, unique within the check and language.
     pub name: String,
-    /// Meaning of a match.
+    /// What a match means: a problem, or the wanted code.
     pub role: MatchRole,
-    /// Whether the file of a match belongs to the output module.
+    /// Whether a match shows that its file belongs to the output module.
     #[serde(default)]
     pub home: bool,
     /// Whether a match is a problem even in the part that `except` exempts.
     #[serde(default)]
     pub everywhere: bool,
-    /// Name of another rule of the same check and language. This rule is then applied in a second pass, and a match
-    /// counts only if the other rule captured the same `$NAME`.
+    /// Name of another rule of the same check and language. A match of this rule then counts only if the other rule
+    /// captured the same `$NAME`; so this rule is applied in a second pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
-    /// Number of different `$NAME`s that a wanted rule needs, or of matches if it captures none; 1 by default.
+    /// Number of different names captured as `$NAME` that a `wanted` rule needs to be met; for a rule that captures
+    /// nothing, the number of matches. 1 by default.
     #[serde(default = "one")]
     pub distinct: usize,
-    /// Words of which every match contains at least one; a file without any of them is not parsed. A `*` at the start
-    /// or end of a word allows further characters there.
+    /// Every match of the rule contains at least one of these words, so a file without them is not parsed. A `*` at the
+    /// start or end of a word stands for further characters.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<String>,
-    /// Message of a match; `$NAME` stands for the captured name.
+    /// Message for a match; `$NAME` stands for the captured name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
     /// The rule in ast-grep's YAML: `rule:`, and optionally `constraints:` and `utils:`.
     pub rule: String,
 }
 
-/// Placeholder in a message for the captured name.
+/// Placeholder in the message of a rule for the text that a match captured.
 const NAME_PLACEHOLDER: &str = "$NAME";
 
 impl SourceRule {
-    /// Returns the message of a match that captured this name.
+    /// Returns the message of the rule with `name` in place of `$NAME`.
     pub fn message_with(&self, name: &str) -> String {
         self.message.replace(NAME_PLACEHOLDER, name)
     }
 
-    /// Returns the message without the name, as the headline of the rule.
+    /// Returns the message of the rule without `$NAME`, as a headline for all its matches.
     pub fn headline(&self) -> String {
         self.message.replace(&format!(" {NAME_PLACEHOLDER}"), "")
     }
@@ -136,26 +138,27 @@ const fn one() -> usize {
     1
 }
 
-/// The meaning of a match.
+/// The meaning of a match of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MatchRole {
     /// Each match is a problem.
     Fault,
-    /// A match meets the requirement.
+    /// A match is code that meets the requirement.
     Wanted,
-    /// Each match is a problem if no wanted code was found.
+    /// Each match is a problem, unless a `wanted` rule matches somewhere.
     Nearly,
-    /// The check is unverified if no wanted code was found: the match may meet the requirement in another way.
+    /// If no wanted code was found, a match makes the check unverified: the matched code may meet the requirement in
+    /// another way.
     Open,
 }
 
-/// A code snippet with the path of its file.
+/// An example of code, with the path of the file that would contain it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Snippet {
     /// Path relative to the package's folder.
     pub file: String,
-    /// Code.
+    /// Contents of the file.
     pub code: String,
 }

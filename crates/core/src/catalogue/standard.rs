@@ -31,12 +31,13 @@ impl Requirement {
         self.since <= edition
     }
 
-    /// Returns the number of its principle.
+    /// Returns the number of the requirement's principle, such as 5 for `p5-must-dry-run`.
     pub fn principle(&self) -> u8 {
         self.id.as_bytes().get(1).map_or(0, |digit| digit.wrapping_sub(b'0'))
     }
 
-    /// Returns the level of the requirement; the level of a check that decides it may differ.
+    /// Returns the level that the requirement's ID contains, such as MUST for `p5-must-dry-run`. A check that decides
+    /// the requirement may have another level.
     pub fn level(&self) -> Level {
         match self.id.split('-').nth(1) {
             Some("must") => Level::Must,

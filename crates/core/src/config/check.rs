@@ -1,4 +1,4 @@
-//! Parses `[check]`.
+//! Parses the `[check]` table of the configuration.
 
 use super::section::Section;
 use super::{CheckConfig, ValidationContext};
@@ -19,7 +19,7 @@ pub(super) fn parse(file: &Section<'_>, known: &ValidationContext<'_>) -> CheckC
     check
 }
 
-/// Reports an ID or pattern that matches no check.
+/// Reports element `index` of the array `skip` if its ID or pattern matches no check.
 fn check_skip_pattern(value: &Value<'_>, index: usize, pattern: &str, known: &ValidationContext<'_>) {
     if known.checks.iter().any(|id| matches_pattern(pattern, id)) {
         return;

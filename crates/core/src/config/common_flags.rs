@@ -1,4 +1,4 @@
-//! The common options, which many tools share, such as `--quiet`, and their spelling in a target or probe.
+//! Common options, such as quiet and dry run, and how a target or probe spells them (`--quiet`, `-q`).
 
 use super::formats::FormatFlag;
 use super::section::Section;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 
-/// A common option, which many tools share under different spellings.
+/// An option that many tools have under different spellings, such as quiet (`--quiet`, `-q`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CommonOption {
@@ -28,11 +28,12 @@ pub enum CommonOption {
     Verbose,
 }
 
-/// Key in the file, default spelling, and placeholder of the value in a spelling.
+/// A common option: its key in the configuration, its default arguments (empty if it has none), and the placeholder for
+/// its value in these arguments.
 type FlagRow = (&'static str, &'static [&'static str], Option<&'static str>);
 
 impl CommonOption {
-    /// All common options, in the order of the reference.
+    /// All common options, in the order in which the documentation lists them.
     pub const ALL: [Self; 8] = [
         Self::Quiet,
         Self::Limit,
@@ -57,7 +58,7 @@ impl CommonOption {
         }
     }
 
-    /// Returns the key in the file.
+    /// Returns the key of the option in the configuration, such as `dry_run`.
     pub const fn name(self) -> &'static str {
         self.row().0
     }
@@ -69,7 +70,8 @@ impl CommonOption {
         }
     }
 
-    /// Returns the arguments of a spelling with `value` in place of its placeholder.
+    /// Returns `args`, which spell this option, with `value` in place of the placeholder: `--limit {n}` becomes
+    /// `--limit 5`.
     pub fn with_value(self, args: &[String], value: &str) -> Vec<String> {
         let fill = |arg: &String| {
             self.row().2.map_or_else(|| arg.clone(), |placeholder| arg.replace(placeholder, value))
@@ -78,7 +80,8 @@ impl CommonOption {
     }
 }
 
-/// The spelling of each common option. The default applies to a target that declares none.
+/// The arguments with which a target spells each common option. The default value has the usual spellings, such as
+/// `--quiet`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CommonOptions(BTreeMap<CommonOption, FormatFlag>);
@@ -90,14 +93,15 @@ impl Default for CommonOptions {
 }
 
 impl CommonOptions {
-    /// Returns the spelling of `flag`.
+    /// Returns the arguments that spell `flag`, or that they are absent or unspecified.
     pub fn get(&self, flag: CommonOption) -> &FormatFlag {
         // A recording may be older than the flag.
         self.0.get(&flag).unwrap_or(&FormatFlag::Unspecified)
     }
 }
 
-/// Removes the exit code of a dry run from the `flags` of a section and returns it, if there is one.
+/// Removes the key `flags.dry_run.exit` from a section and returns its value, if there is one. The table
+/// `flags.dry_run` is replaced by its `args`.
 pub(super) fn take_dry_run_exit(section: &mut Section<'_>) -> Option<i32> {
     let mut flags = section.take("flags")?;
     let dry_run = flags.get_mut("dry_run").map(Json::take);
@@ -109,5 +113,5 @@ pub(super) fn take_dry_run_exit(section: &mut Section<'_>) -> Option<i32> {
     exit
 }
 
-/// Placeholder for the name of the shell in the call that prints its completion script.
+/// Placeholder for the name of a shell, such as `bash`, in the arguments that print a completion script.
 pub const SHELL_PLACEHOLDER: &str = "{shell}";

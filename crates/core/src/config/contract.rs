@@ -1,4 +1,4 @@
-//! Parses the `contract` of a probe or of an entire target.
+//! Parses the key `contract` of a probe or of a target.
 
 use super::section::Section;
 use super::{Contracts, ValidationContext, contract_path};
@@ -18,7 +18,8 @@ pub(super) fn parse(probe: &Section<'_>, root: &Path, known: &ValidationContext<
     Contracts { json: name_of("json"), jsonl: name_of("jsonl") }
 }
 
-/// Returns the contract of an entire target, with its name.
+/// Loads the contract that `value`, the key `contract` of a target, names. Returns its name and the contract. Reports a
+/// contract that is unknown or invalid and returns `None`.
 pub(super) fn for_target(
     value: &Value<'_>,
     root: &Path,
@@ -34,15 +35,16 @@ pub(super) fn for_target(
     }
 }
 
-/// Returns the contracts for a single name. A schema file applies to `json` only, since it describes one document; a
-/// contract has a part for each format.
+/// Returns the contracts of a probe that names a single contract. A schema file describes one document, so it applies
+/// to `json` only. Any other contract has a part for each format.
 fn by_name(value: &Value<'_>, root: &Path, known: &ValidationContext<'_>) -> Option<Contracts> {
     let (name, is_schema) = find(value, root, known)?;
     let jsonl = (!is_schema).then(|| name.clone());
     Some(Contracts { json: Some(name), jsonl })
 }
 
-/// Returns the name of an existing contract, and whether it is a schema file. Reports an unknown contract.
+/// Returns the name of the contract in `value`, and whether it is a schema file. Reports a contract that does not exist
+/// and returns `None`.
 fn find(value: &Value<'_>, root: &Path, known: &ValidationContext<'_>) -> Option<(String, bool)> {
     let name = value.inner.as_str()?.to_owned();
     if let Some(path) = contract_path(root, &name) {

@@ -5,48 +5,50 @@ use crate::model::{OutputFormat, Stream};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
-/// The conventions of a target's command line that judging needs.
+/// How the command line of a target spells options and uses streams and exit codes. The checks judge runs by these
+/// conventions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conventions {
-    /// The format flags.
+    /// The arguments that select each format.
     pub formats: FormatFlags,
-    /// The format of the output without a format flag.
+    /// The format that the target prints without a format flag.
     #[serde(default)]
     pub default_format: OutputFormat,
-    /// The spelling of the common options.
+    /// The arguments that spell the common options.
     #[serde(default)]
     pub flags: CommonOptions,
-    /// The stream that gets the error object in a JSON format.
+    /// The stream to which the target writes its error object in a JSON format.
     pub errors: Stream,
-    /// The exit codes of the target, sorted.
+    /// The exit codes that the target can return, sorted.
     pub exit_codes: Vec<i32>,
-    /// Whether the configuration or a contract declares exit codes other than the default; true for an older recording,
-    /// which does not contain this.
+    /// Whether the configuration or a contract declares exit codes other than the default ones. True for an older
+    /// recording, which does not contain this field.
     #[serde(default = "default_true")]
     pub exit_codes_declared: bool,
-    /// The exit code for invalid usage.
+    /// The exit code of the target for invalid usage, such as an unknown option.
     #[serde(default = "default_usage")]
     pub usage: i32,
-    /// The arguments that print the schema of the output, or that there are none. Older recordings contain null if
-    /// nothing is declared.
+    /// The arguments of the call that prints the JSON Schema of the output, such as `schema`. Older recordings contain
+    /// null if nothing is declared.
     #[serde(default, deserialize_with = "undeclared_if_null")]
     pub schema: FormatFlag,
-    /// The features that the target does not have.
+    /// The features that the configuration declares as missing.
     #[serde(default, rename = "lacks_features", skip_serializing_if = "Vec::is_empty")]
     pub lacks: Vec<Feature>,
-    /// The arguments that print a completion script, with [`SHELL_PLACEHOLDER`](super::SHELL_PLACEHOLDER), or that there are none.
+    /// The arguments of the call that prints a completion script. They contain
+    /// [`SHELL_PLACEHOLDER`](super::SHELL_PLACEHOLDER), such as `completions {shell}`.
     #[serde(default)]
     pub completions: FormatFlag,
-    /// The arguments that install the target's instructions for agents, or that there are none.
+    /// The arguments of the call that installs the target's instructions for agents.
     #[serde(default)]
     pub bundle_install: FormatFlag,
-    /// Path of the target's configuration file, relative to the home.
+    /// Path of the target's own configuration file, relative to the home folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config_file: Option<String>,
-    /// How the target receives its secret; `None` if that is not declared.
+    /// How the target receives its secret, such as a token; `None` if this is not declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<SecretConfig>,
-    /// Options, each with the environment variable that can replace it.
+    /// Options, such as `--quiet`, each with the name of the environment variable that can replace it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env_flags: BTreeMap<String, String>,
 }
@@ -65,7 +67,8 @@ fn undeclared_if_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Form
 }
 
 impl Default for Conventions {
-    /// All formats with the default format flag, and the exit codes of principle 2.
+    /// Returns the conventions of a target that declares none: all formats with the format flag `--output FORMAT`, and
+    /// the exit codes of principle 2.
     fn default() -> Self {
         Self {
             formats: FormatFlags::default(),
@@ -86,7 +89,7 @@ impl Default for Conventions {
     }
 }
 
-/// A feature that not every target has.
+/// A feature that a configuration can declare as missing, with the key `lacks`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Feature {
@@ -105,7 +108,7 @@ pub enum Feature {
 }
 
 impl Feature {
-    /// All features, with their names in the file.
+    /// All features, with their names in the configuration.
     pub const NAMED: [(&'static str, Self); 6] = [
         ("changes", Self::Changes),
         ("lists", Self::Lists),
@@ -115,21 +118,21 @@ impl Feature {
         ("secret", Self::Secret),
     ];
 
-    /// Returns the name in the file.
+    /// Returns the name of the feature in the configuration, such as `long-running`.
     pub fn name(self) -> &'static str {
         Self::NAMED.iter().find(|(_, feature)| *feature == self).map_or("", |(name, _)| name)
     }
 }
 
-/// The ways in which a target receives its secret.
+/// How a target receives its secret, such as a token or a password.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecretConfig {
-    /// The environment variable.
+    /// The environment variable that contains the secret.
     pub env: String,
-    /// The arguments that pass it in a file, with `{file}` for the path.
+    /// The arguments that pass the secret in a file; `{file}` stands for the path of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<Vec<String>>,
-    /// The arguments that pass it on stdin.
+    /// The arguments with which the target reads the secret from stdin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stdin: Option<Vec<String>>,
 }

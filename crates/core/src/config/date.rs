@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::SystemTime;
 use time::OffsetDateTime;
 
-/// A day of the proleptic Gregorian calendar, ordered by time.
+/// A calendar day, ordered by time (proleptic Gregorian calendar).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Date {
     /// The year.

@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_128;
 /// Name of the configuration file.
 pub const FILE_NAME: &str = "agentnative.toml";
 
-/// The manifests that can contain the configuration instead, with the keys of its table.
+/// Manifests that can contain the configuration instead, each with the path of the configuration's table.
 const MANIFESTS: [(&str, &[&str]); 3] = [
     ("Cargo.toml", &["package", "metadata", "agentnative"]),
     ("pyproject.toml", &["tool", "agentnative"]),
@@ -19,20 +19,22 @@ const MANIFESTS: [(&str, &[&str]); 3] = [
 
 const OVERRIDE_HINT: &str = "use it anyway with --config FILE";
 
-/// Returns the keys of the configuration's table in the file at `path`, if the file is a manifest.
+/// Returns the path of the configuration's table in a manifest, such as `package.metadata.agentnative` in `Cargo.toml`;
+/// `None` if the file is not a manifest.
 pub(super) fn table_keys(path: &Path) -> Option<&'static [&'static str]> {
     let name = path.file_name()?;
     MANIFESTS.iter().find(|(manifest, _)| name == *manifest).map(|(_, keys)| *keys)
 }
 
-/// Returns the root of the repository that contains `start`, if there is one.
+/// Returns the nearest folder around `start` that contains `.git`, the root of the repository; `None` outside a
+/// repository.
 pub fn repository_root(start: &Path) -> Option<PathBuf> {
     ancestors_in_repository(start).pop().filter(|folder| folder.join(".git").exists())
 }
 
 impl Config {
-    /// Returns the file with the configuration for `start`, a target or its folder: the nearest `agentnative.toml`, or
-    /// manifest with a table for it, in the folder or one of the [`searched_folders`] above it.
+    /// Finds the configuration for `start`, a program or a folder. Returns the nearest `agentnative.toml`, or the
+    /// nearest manifest with a table for it, in the folder or one of the [`searched_folders`] above it.
     ///
     /// # Errors
     /// The errors of [`Config::find_in_folder`], and those of [`check_owner`] for the file.
@@ -48,11 +50,12 @@ impl Config {
         Ok(found)
     }
 
-    /// Returns the file with the configuration in `folder`, without searching the folders above it.
+    /// Returns the path of the `agentnative.toml`, or of the manifest with a configuration table, in `folder`; `None`
+    /// if there is none. Does not search the folders above.
     ///
     /// # Errors
-    /// Of kind `Config` if the folder contains several configurations or a manifest cannot be read; of kind `Auth` if the
-    /// permission to read a manifest or the folder is missing.
+    /// Of kind `Config` if the folder contains several configurations or a manifest cannot be read; of kind `Auth` if
+    /// the permission to read a manifest or the folder is missing.
     pub fn find_in_folder(folder: &Path) -> Result<Option<PathBuf>> {
         let config_file = folder.join(FILE_NAME);
         let mut found = Vec::new();
@@ -83,7 +86,7 @@ impl Config {
             .hint("remove all but one, or select one with --config FILE"))
     }
 
-    /// Finds and loads the configuration for `start`.
+    /// Finds and loads the configuration for `start`, a program or a folder; `None` if there is none.
     ///
     /// # Errors
     /// The errors of [`Config::find`] and [`Config::load`].
@@ -91,8 +94,8 @@ impl Config {
         Self::find(start)?.map(|path| Self::load(&path, known)).transpose()
     }
 
-    /// Reads the configuration in the file at `path`, and the files that it names. The file is a manifest or, under any
-    /// other name, an `agentnative.toml`.
+    /// Reads the configuration in the file at `path`, and the files that the configuration names. By its name, the file
+    /// is a manifest such as `Cargo.toml`, or else an `agentnative.toml`.
     ///
     /// # Errors
     /// Of kind `Config` if the file cannot be read, is not a regular file of at most 4 MiB, is not UTF-8, or is invalid

@@ -4,8 +4,9 @@ use super::ProbeConfig;
 use agentnative_contract::error::{Error, Result};
 
 impl ProbeConfig {
-    /// Parses a probe: the expected exit code and a colon, which may be omitted for 0, then the arguments, split like
-    /// words of a shell. The name of the probe is the text of the arguments.
+    /// Parses the value of one `--probe`: the expected exit code and a colon, which may be omitted for 0, then the
+    /// arguments, split like words of a shell. The probe `77:whoami` calls `mycli whoami` and expects exit code 77. The
+    /// text of the arguments is the name of the probe.
     ///
     /// # Errors
     /// Of kind `Usage` for an exit code above 255, an unclosed quote, or a NUL.

@@ -1,27 +1,27 @@
-//! The format flags of a target: those that the file declares, and those derived from them.
+//! The format flags of a target: those that the configuration declares, and those that are derived from declared ones.
 
 use super::section::Section;
 use crate::model::OutputFormat;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The format flag of a format: the arguments that select it.
+/// The arguments that select an output format, such as `--output json`, or that spell another option.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", try_from = "RawFormatFlag")]
 pub enum FormatFlag {
-    /// Neither declared nor derivable from the other formats.
+    /// The arguments are neither declared nor derivable from those of another format.
     #[default]
     #[serde(rename = "undeclared")]
     Unspecified,
-    /// The target does not have the format (`false`).
+    /// The target does not have the format or option; declared with `false`.
     #[serde(rename = "lacking")]
     Absent,
-    /// These arguments select the format.
+    /// The format flag consists of these arguments.
     #[serde(untagged)]
     Given(Vec<String>),
 }
 
-/// A [`FormatFlag`] in a configuration or recording.
+/// A [`FormatFlag`] as a configuration or recording contains it: `false`, a name or arguments.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum RawFormatFlag {
@@ -45,7 +45,7 @@ impl TryFrom<RawFormatFlag> for FormatFlag {
 }
 
 impl FormatFlag {
-    /// Returns the arguments, if the format flag is given.
+    /// Returns the arguments of [`FormatFlag::Given`]; `None` for any other value.
     pub fn args(&self) -> Option<&[String]> {
         match self {
             Self::Given(args) => Some(args),
@@ -54,16 +54,16 @@ impl FormatFlag {
     }
 }
 
-/// The format flag of each format. The default is `--output FORMAT`.
+/// The arguments that select each format. The default value is `--output FORMAT`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FormatFlags {
-    /// Text for people.
+    /// Format flag for text for people.
     pub text: FormatFlag,
-    /// One JSON document.
+    /// Format flag for one JSON document.
     pub json: FormatFlag,
-    /// JSON Lines: one JSON object per line.
+    /// Format flag for JSON Lines: one JSON object per line.
     pub jsonl: FormatFlag,
-    /// No format flag is declared: `--output` is assumed.
+    /// Whether no format flag is declared, so that `--output FORMAT` is only assumed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub assumed: bool,
 }
@@ -75,7 +75,7 @@ impl Default for FormatFlags {
 }
 
 impl FormatFlags {
-    /// Returns the format flag of `format`.
+    /// Returns the arguments that select `format`, or that they are absent or unspecified.
     pub const fn get(&self, format: OutputFormat) -> &FormatFlag {
         match format {
             OutputFormat::Text => &self.text,
@@ -84,18 +84,19 @@ impl FormatFlags {
         }
     }
 
-    /// Returns the arguments that select `format`; `None` if it is missing or its format flag is unspecified.
+    /// Returns the arguments that select `format`; `None` if the target does not have the format or the arguments are
+    /// unspecified.
     pub fn args(&self, format: OutputFormat) -> Option<&[String]> {
         self.get(format).args()
     }
 
-    /// Declares the arguments that select `format`.
+    /// Sets the arguments that select `format`. The format flags then no longer count as assumed.
     pub fn declare(&mut self, format: OutputFormat, args: Vec<String>) {
         self.set(format, FormatFlag::Given(args));
         self.assumed = false;
     }
 
-    /// Replaces the format flags that are in `declared`.
+    /// Returns these format flags, with those in `declared` replaced.
     pub(super) fn with_declared(mut self, declared: BTreeMap<OutputFormat, FormatFlag>) -> Self {
         for (format, flag) in declared {
             self.assumed &= flag.args().is_none_or(<[String]>::is_empty);
@@ -112,8 +113,10 @@ impl FormatFlags {
         }
     }
 
-    /// Returns the format flags of all formats from those in `declared` and the default format. If the arguments of a
-    /// declared format contain its name, replacing the name derives those of the others.
+    /// Completes the declared format flags. Each other format gets the arguments of a declared format with its own name
+    /// in them: `--output json` gives `--output jsonl`. If that is not possible, `by_default`, the format without a
+    /// flag, gets no arguments, and any other format is unspecified. If no arguments are declared, `--output FORMAT` is
+    /// assumed.
     pub(super) fn from_declared(
         declared: &BTreeMap<OutputFormat, FormatFlag>,
         by_default: OutputFormat,
@@ -142,7 +145,8 @@ impl FormatFlags {
     }
 }
 
-/// Replaces the last `from` in `args`, an entire argument or the value after a `=`, by `to`; `None` if there is none.
+/// Replaces the format name `from` in `args` by `to`. The name is an entire argument or follows a `=`, as in
+/// `--output=json`; the last one is replaced. Returns `None` if there is none.
 fn with_replaced_name(args: &[String], from: &str, to: &str) -> Option<Vec<String>> {
     let ends_with_name =
         |arg: &String| arg.strip_suffix(from).is_some_and(|flag| flag.is_empty() || flag.ends_with('='));
@@ -153,7 +157,8 @@ fn with_replaced_name(args: &[String], from: &str, to: &str) -> Option<Vec<Strin
     Some(args)
 }
 
-/// Removes the table `formats` from a section, and returns it. Each format has its arguments or `false`.
+/// Removes the table `formats` from a section and returns it: the arguments of each declared format, or `false` as
+/// [`FormatFlag::Absent`]. Reports an error if all formats are `false`.
 pub(super) fn take(section: &mut Section<'_>) -> Option<BTreeMap<OutputFormat, FormatFlag>> {
     let value = section.get("formats")?;
     let formats: BTreeMap<OutputFormat, FormatFlag> =
@@ -167,7 +172,8 @@ pub(super) fn take(section: &mut Section<'_>) -> Option<BTreeMap<OutputFormat, F
 /// Placeholder for the format flag in the arguments of a probe.
 pub const FORMAT_PLACEHOLDER: &str = "{format}";
 
-/// Inserts a format flag (`flag_args`) into `args`: in place of `"{format}"`, else before the first `--`, else at the end.
+/// Inserts a format flag (`flag_args`) into `args`: in place of `"{format}"`, else before the first `--`, else at the
+/// end.
 pub fn insert_format_flag(args: &[String], flag_args: &[String]) -> Vec<String> {
     let flag_position = args.iter().position(|arg| arg == FORMAT_PLACEHOLDER);
     let end = || args.iter().position(|arg| arg == "--").unwrap_or(args.len());

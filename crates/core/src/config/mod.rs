@@ -5,8 +5,8 @@
 //! name what the type expects (`section`). The valid values are deserialized into the settings (`types`). Only
 //! conditions on several keys, on the rest of the file or on the file system are written by hand: first those within
 //! each element (`target`, `probe`, `waiver`: one file each), then those between elements (`parse`). A file with any
-//! errors returns one error that lists all of them. So a new key of a simple type is an entry in `keys.toml`, a field in
-//! `types`, and its use.
+//! errors returns one error that lists all of them. So a new key of a simple type is an entry in `keys.toml`, a field
+//! in `types`, and its use.
 
 mod check;
 mod common_flags;

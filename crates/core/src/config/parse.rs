@@ -1,4 +1,4 @@
-//! Parses the configuration: its elements, and the conditions between them.
+//! Parses the configuration: the tables of the file, and the conditions that concern several tables.
 
 use super::discover::table_keys;
 use super::probe::ParsedProbe;
@@ -14,8 +14,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 impl Config {
-    /// Parses the text of the file at `path`, or its configuration table if it is a manifest, and reads the files that it
-    /// names.
+    /// Parses `text`, the contents of the file at `path`, as a configuration. In a manifest, only the table of the
+    /// configuration is parsed. Also reads the files that the configuration names.
     ///
     /// # Errors
     /// Of kind `Config` if the configuration is invalid, with an issue with line and column for each error, or if the
@@ -55,7 +55,7 @@ impl Config {
     }
 }
 
-/// Returns the services, each with the name of its target; reports unknown targets.
+/// Completes each service with the name of its target, and reports unknown targets.
 fn services(parsed: Vec<(ServiceConfig, Section<'_>)>, targets: &[TargetConfig]) -> Vec<ServiceConfig> {
     let with_target = |(mut service, section): (ServiceConfig, Section<'_>)| {
         resolve_target(&mut service.target, "[[service]]", &section, targets);
@@ -64,7 +64,8 @@ fn services(parsed: Vec<(ServiceConfig, Section<'_>)>, targets: &[TargetConfig])
     parsed.into_iter().map(with_target).collect()
 }
 
-/// Returns the probes, each with the name of its target; reports duplicate names and conflicts with the targets.
+/// Completes each probe with the name of its target. Reports unknown targets, duplicate names, and conflicts between a
+/// probe and its target.
 fn probes(
     parsed: Vec<ParsedProbe<'_>>,
     targets: &[TargetConfig],
@@ -92,7 +93,7 @@ fn probes(
     probes
 }
 
-/// Reports conflicts between a probe and its target.
+/// Reports keys of a probe that conflict with the settings of its target.
 fn check_against_target(parsed: &ParsedProbe<'_>, target: &TargetConfig, services: &[ServiceConfig]) {
     let (call, faults) = (&parsed.probe.call, parsed.section.faults);
     let service_count = services.iter().filter(|service| service.target == target.name).count();
@@ -136,7 +137,8 @@ fn check_against_target(parsed: &ParsedProbe<'_>, target: &TargetConfig, service
     }
 }
 
-/// Reports a secret for which the target declares no variable, or whose variable has no value.
+/// Reports a probe with `secret = true` if the target declares no variable for the secret, or if the variable has no
+/// value.
 fn check_secret(parsed: &ParsedProbe<'_>, target: &TargetConfig) {
     if !parsed.probe.call.secret {
         return;
@@ -154,7 +156,7 @@ fn check_secret(parsed: &ParsedProbe<'_>, target: &TargetConfig) {
     }
 }
 
-/// Reports a `list` of a probe that is expected to fail or does not run in `json`.
+/// Reports the key `list` of a probe that is expected to fail, or that does not run in `json`.
 fn check_list(parsed: &ParsedProbe<'_>, target: &TargetConfig) {
     let Some(value) = Table::get(&parsed.section, "list") else { return };
     let exit = parsed.probe.exit;
@@ -166,7 +168,7 @@ fn check_list(parsed: &ParsedProbe<'_>, target: &TargetConfig) {
     }
 }
 
-/// Reports formats of a probe that its target does not have.
+/// Reports the key `formats` of a probe if its target does not have one of the formats.
 fn check_formats(parsed: &ParsedProbe<'_>, target: &TargetConfig) {
     let format_flags = &parsed.probe.call.format_flags;
     let is_lacking = |format: &OutputFormat| {
@@ -185,8 +187,9 @@ fn check_formats(parsed: &ParsedProbe<'_>, target: &TargetConfig) {
     }
 }
 
-/// Returns the target of the probe or service in this table; reports an unknown target. Without a `target`, sets `name`
-/// to that of the only target.
+/// Returns the target that a probe or service belongs to; reports an unknown target. `name` is the value of the key
+/// `target`. If the key is missing and the file has one target, `name` is set to its name. `title` is the header of the
+/// table, such as `[[probe]]`.
 fn resolve_target<'t>(
     name: &mut Option<String>,
     title: &str,

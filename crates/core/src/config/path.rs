@@ -1,4 +1,4 @@
-//! Paths in the configuration that must stay below its folder: files of the home, and workspaces.
+//! Checks paths in the configuration that must stay below its folder: files of the home, and workspaces.
 
 use super::Workspace;
 use super::section::Section;
@@ -12,13 +12,15 @@ const MAX_FILES: usize = 2000;
 /// Maximum size of a workspace or home, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Returns whether a relative path stays below its folder, without regard to symbolic links.
+/// Returns whether a path is relative and contains no `..`, so that it stays below its base folder. Does not resolve
+/// symbolic links.
 pub(super) fn is_below(name: &str) -> bool {
     let inside = |part| matches!(part, Component::Normal(_) | Component::CurDir);
     !name.is_empty() && !name.contains('\0') && Path::new(name).components().all(inside)
 }
 
-/// Returns the path of `name` in `root`; reports an error if it is outside or does not exist.
+/// Returns the path of the file or folder `name` in `root`. Reports an error if the path is outside `root` or does not
+/// exist; `expected` describes what the configuration should contain instead.
 fn path_below(value: &Value<'_>, name: &str, root: &Path, expected: &str) -> Option<PathBuf> {
     if !is_below(name) {
         return value.report(&format!("{name:?} is outside the folder of this file; expected {expected}"));
@@ -47,7 +49,7 @@ pub(super) fn workspace(value: &Value<'_>, root: &Path) -> Option<Workspace> {
     }
 }
 
-/// Checks that a folder can be copied for each run; the error is the reason why not.
+/// Checks whether a folder can be copied for each run; if not, the error is the reason.
 fn check_copyable(folder: &Path) -> Result<(), String> {
     let relative = |path: &Path| path.strip_prefix(folder).unwrap_or(path).display().to_string();
     let real = folder.canonicalize().map_err(|error| error.to_string())?;
@@ -80,8 +82,8 @@ fn check_copyable(folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns whether a copy of the link in a copy of `folder` leads to the copy of its present destination: the link is
-/// relative, and both its components and its canonical path (below `real`, that of the folder) stay in the folder.
+/// Returns whether a copy of `folder` contains a working copy of this symbolic link. The link must be relative, and
+/// neither its components nor its canonical path may leave the folder. `real` is the canonical path of `folder`.
 fn link_stays_in(link: &Path, folder: &Path, real: &Path) -> bool {
     let (Ok(target), Ok(canonical)) = (fs::read_link(link), link.canonicalize()) else { return false };
     let parent = link.parent().and_then(|parent| parent.strip_prefix(folder).ok());
@@ -97,7 +99,8 @@ fn link_stays_in(link: &Path, folder: &Path, real: &Path) -> bool {
     canonical.starts_with(real)
 }
 
-/// Parses the `home` of a target. The map has the path in the home, and the file that is copied there.
+/// Parses the table `home` of a target. Returns a map from the path in the home folder of a run to the file that is
+/// copied there.
 pub(super) fn home(target: &Section<'_>, root: &Path) -> Option<BTreeMap<String, PathBuf>> {
     const FILE: &str = "the path of a file below the folder of this file";
     let value = Table::get(target, "home")?;

@@ -1,4 +1,4 @@
-//! Parses `[[probe]]`.
+//! Parses the `[[probe]]` tables of the configuration.
 
 use super::path::workspace;
 use super::section::Section;
@@ -11,11 +11,11 @@ use agentnative_contract::spanned_toml::{Span, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A probe, with its table.
+/// A probe, with the table that it was parsed from.
 pub(super) struct ParsedProbe<'a> {
     pub(super) probe: ProbeConfig,
     pub(super) section: Section<'a>,
-    /// Position of the exit code, or of the table if it has none; `None` if the exit code is invalid.
+    /// Position of the key `exit`, or of the table if it has no such key; `None` if the exit code is invalid.
     pub(super) exit: Option<Span>,
 }
 
@@ -78,7 +78,8 @@ fn check_combinations(section: &Section<'_>) {
     }
 }
 
-/// Parses the declared effect of a call that changes something; reports contradictory keys.
+/// Parses the keys `changes`, `destructive` and `idempotent` of a probe; reports contradictions. Returns `None` for a
+/// probe that changes nothing.
 fn effect(section: &Section<'_>, exit: Option<i32>) -> Option<EffectConfig> {
     let changes: Option<bool> = section.value("changes");
     let destructive = section.value("destructive").unwrap_or(false);
@@ -101,7 +102,7 @@ fn effect(section: &Section<'_>, exit: Option<i32>) -> Option<EffectConfig> {
     has_effect.then_some(EffectConfig { destructive, idempotent, formats_declared })
 }
 
-/// Reports a `remedy` of a call that is expected to succeed.
+/// Reports the key `remedy` of a probe that is expected to succeed.
 fn check_remedy(section: &Section<'_>, exit: Option<i32>) {
     if let Some(value) = section.get("remedy")
         && (exit == Some(0) || section.value("result") == Some(true))
@@ -110,8 +111,8 @@ fn check_remedy(section: &Section<'_>, exit: Option<i32>) {
     }
 }
 
-/// Removes the formats of a probe from its section. Returns them in the order of the specification, with the declared
-/// format flags.
+/// Removes the key `formats` of a probe from its section. Returns the formats in the order text, JSON, JSON Lines, and
+/// the format flags that the key declares.
 fn take_formats(
     section: &mut Section<'_>,
 ) -> Option<(Vec<OutputFormat>, BTreeMap<OutputFormat, FormatFlag>)> {
@@ -133,7 +134,7 @@ fn take_formats(
     Some((OutputFormat::ALL.into_iter().filter(|format| !lacks(format)).collect(), format_flags))
 }
 
-/// Returns the bytes for stdin: the text, or the content of the file.
+/// Returns the bytes that the key `stdin` declares: its text, or the contents of the file that it names.
 fn stdin(section: &Section<'_>, root: &Path) -> Option<Vec<u8>> {
     let Some(table) = section.section("stdin") else { return section.value("stdin").map(String::into_bytes) };
     let (value, name) = (table.get("file")?, table.value::<String>("file")?);

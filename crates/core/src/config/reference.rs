@@ -1,4 +1,4 @@
-//! The reference of the configuration, parsed from `keys.toml`: its keys and their types.
+//! The reference of the configuration keys and their types, parsed from `keys.toml`.
 
 use agentnative_contract::alternatives;
 use agentnative_contract::error::{Error, Result};
@@ -10,46 +10,47 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::{LazyLock, OnceLock};
 
-/// A key of the configuration.
+/// A key of the configuration, such as `target.timeout`, with its documentation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConfigKey {
-    /// Path, such as `target.timeout`.
+    /// Path of the key, such as `target.timeout`.
     pub path: String,
     /// Description of the accepted values.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Whether its table requires it.
+    /// Whether the table of the key must contain it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub required: bool,
-    /// Default value.
+    /// Default value of the key; `None` if it has none or it is not a fixed value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
-    /// Description of the default, if that is not a fixed value.
+    /// Description of the default, if the default is not a fixed value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub without: Option<String>,
-    /// Description of its effect.
+    /// Description of the effect of the key.
     pub about: String,
-    /// Example, with the header of its table.
+    /// Example of the key in TOML, with the header of its table.
     pub example: String,
-    /// Keywords of the schema for the table, in addition to those for its keys.
+    /// Additional JSON Schema keywords for a key that is a table, such as conditions on several of its keys.
     #[serde(default, skip_serializing)]
     #[schemars(skip)]
     pub(super) rule: Map<String, Value>,
-    /// How the value is written.
+    /// Whether the value of the key is a table, an array of tables or another value.
     #[serde(skip)]
     pub(super) form: Form,
 }
 
-/// How the value of a key is written.
+/// How the value of a key is written in TOML.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) enum Form {
-    /// A table of keys.
+    /// A table with further keys.
     #[default]
     Table,
-    /// An array of tables of keys.
+    /// An array of tables with further keys.
     Tables,
-    /// A value of this type. If there are keys below it, a table of them as well.
+    /// A value of the type with this name in `keys.toml`. If the reference has keys below this key, the value can be a
+    /// table instead.
     Value(String),
 }
 
@@ -58,7 +59,7 @@ pub(super) enum Form {
 pub(super) struct Reference {
     #[serde(rename = "key")]
     keys: Vec<ConfigKey>,
-    /// The definitions that the schemas of the types refer to.
+    /// JSON Schema definitions that the schemas of the types refer to.
     pub(super) defs: Map<String, Value>,
     types: BTreeMap<String, Type>,
 }
@@ -105,13 +106,13 @@ pub(super) static REFERENCE: LazyLock<Reference> = LazyLock::new(|| {
 });
 
 impl Type {
-    /// Returns the type of this name in `keys.toml`.
+    /// Returns the type that is called `name` in `keys.toml`.
     pub(super) fn named(name: &str) -> &'static Self {
         &REFERENCE.types[name]
     }
 
-    /// Returns the schema with the definitions, and its validator. The definitions allow any string as the name of a
-    /// check or contract.
+    /// Returns the JSON Schema of this type, including all definitions, and its validator. The definitions accept any
+    /// string as the name of a check or contract.
     fn compiled(&self) -> &(Value, Validator) {
         self.compiled.get_or_init(|| {
             let mut schema = self.schema.clone();
@@ -124,7 +125,7 @@ impl Type {
         })
     }
 
-    /// Returns whether the values are dates, which are strings in JSON.
+    /// Returns whether the values of this type are dates. They are dates in TOML and strings in JSON.
     pub(super) fn is_date(&self) -> bool {
         self.schema.get("format").is_some_and(|format| format == "date")
     }
@@ -133,7 +134,7 @@ impl Type {
         self.compiled().1.iter_errors(value).collect()
     }
 
-    /// Describes the value that is expected at the position of `error`.
+    /// Describes the value that is expected at the position of a validation error.
     pub(super) fn expected(&self, error: &ValidationError<'_>) -> String {
         let keyword = error.schema_path().as_str();
         let schema = keyword.rsplit_once('/').and_then(|(parent, _)| self.compiled().0.pointer(parent));
@@ -141,7 +142,7 @@ impl Type {
     }
 }
 
-/// Describes the values that a schema accepts by its description, its values or its type.
+/// Describes the values that a schema accepts: by its `description`, else its `enum`, else its `type`.
 fn describe(schema: &Value) -> String {
     let text = |name: &str| schema.get(name).and_then(Value::as_str);
     let bound = |name: &str| schema.get(name).map(Value::to_string);
@@ -158,8 +159,8 @@ fn describe(schema: &Value) -> String {
     }
 }
 
-/// Returns a description with its article, such as `an array of strings`. A description that begins with a value has
-/// none.
+/// Returns a description with the article `a` or `an`: `an array of strings`. A description that begins with a backtick
+/// gets no article.
 fn with_article(words: &str) -> String {
     let article = match words.chars().next() {
         Some('`') | None => "",
@@ -169,7 +170,7 @@ fn with_article(words: &str) -> String {
     format!("{article}{words}")
 }
 
-/// Returns all keys in the order of the reference: each table before the keys in it.
+/// Returns all configuration keys in the order of the documentation: each table before the keys in it.
 pub fn keys() -> &'static [ConfigKey] {
     &REFERENCE.keys
 }
@@ -178,18 +179,18 @@ pub(super) fn key(path: &str) -> Option<&'static ConfigKey> {
     keys().iter().find(|key| key.path == path)
 }
 
-/// Returns the names of the keys in the table at this path; the empty path is the file.
+/// Returns the names of the keys in the table at this path; the empty path is the top level of the file.
 pub(super) fn child_names(path: &str) -> Vec<&'static str> {
     children(path).map(ConfigKey::name).collect()
 }
 
-/// Returns the keys in the table at this path.
+/// Returns the keys in the table at this path; the empty path is the top level of the file.
 pub(super) fn children(path: &str) -> impl Iterator<Item = &'static ConfigKey> {
     keys().iter().filter(move |key| key.parent().unwrap_or_default() == path)
 }
 
-/// Returns the keys that `query` names, each with the keys below it. A query is a path or, if no key has this path, the
-/// last components of paths.
+/// Returns the keys that `query` names, each followed by the keys below it. A query is a complete path, such as
+/// `target.timeout`. If no key has this path, it is the end of one, such as `timeout`.
 ///
 /// # Errors
 /// Of kind `Usage`, with the most similar key as a hint, if there is none.
@@ -220,7 +221,7 @@ pub fn find_keys(query: &str) -> Result<Vec<&'static ConfigKey>> {
 }
 
 impl ConfigKey {
-    /// Returns the last component of the path.
+    /// Returns the last component of the path, such as `timeout` for `target.timeout`.
     pub fn name(&self) -> &str {
         self.path.rsplit('.').next().unwrap_or_default()
     }
@@ -235,17 +236,17 @@ impl ConfigKey {
         Some(self.path.rsplit_once('.')?.0)
     }
 
-    /// Returns the name of the top-level table that contains the key, or that the key is.
+    /// Returns the first component of the path: the name of the top-level table, such as `target` for `target.timeout`.
     pub fn section(&self) -> &str {
         self.path.split('.').next().unwrap_or_default()
     }
 
-    /// Returns the header of that top-level table.
+    /// Returns the header of the top-level table that contains the key, such as `[target]`.
     pub fn header(&self) -> &str {
         self.example.lines().next().unwrap_or_default()
     }
 
-    /// Describes what applies without the key: `required` or the default; `None` if nothing does.
+    /// Returns the word `required`, or a description of the default; `None` if the key is optional and has no default.
     pub fn presence(&self) -> Option<String> {
         match (&self.default, &self.without) {
             _ if self.required => Some("required".to_owned()),
@@ -255,7 +256,7 @@ impl ConfigKey {
         }
     }
 
-    /// Describes the values of the key, with an example unless the description is exhaustive.
+    /// Describes the values that the key accepts. Adds an example, unless the description lists all values.
     pub(super) fn expected(&self) -> String {
         let name = self.path.split_once('.').map_or("", |(_, name)| name);
         let example = match self.parent() {

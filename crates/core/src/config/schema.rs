@@ -1,4 +1,4 @@
-//! Generates the JSON Schema of the configuration from the reference.
+//! Generates the JSON Schema of the configuration from the reference of its keys.
 
 use super::reference::{ConfigKey, Form, REFERENCE, Type, child_names, children};
 use crate::model::CheckId;
@@ -23,7 +23,7 @@ pub fn schema() -> Value {
     Value::Object(schema)
 }
 
-/// Returns the schema of the table at this path of the reference. `rule` is added to it.
+/// Returns the JSON Schema of the table at this path of the reference, extended with the keywords in `rule`.
 fn table_schema(path: &str, rule: &Map<String, Value>) -> Map<String, Value> {
     let properties: Map<String, Value> =
         children(path).map(|key| (key.name().to_owned(), key_schema(key))).collect();
@@ -62,7 +62,8 @@ fn key_schema(key: &ConfigKey) -> Value {
     Value::Object(schema)
 }
 
-/// Returns the schema of `[target]`, or of one `[target.NAME]` per target with names that are not settings.
+/// Returns the JSON Schema of the key `target`: either the single table `[target]`, or one table `[target.NAME]` per
+/// target. A name cannot be that of a setting, such as `command`.
 fn targets_schema() -> Value {
     json!({ "anyOf": [
         { "$ref": "#/$defs/target" },

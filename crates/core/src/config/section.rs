@@ -1,4 +1,4 @@
-//! A table of the file that is validated by the reference.
+//! A table of the configuration file, validated by the reference of the keys.
 
 use super::reference::{ConfigKey, Form, Type, child_names, children};
 use agentnative_contract::spanned_toml::{Span, Table, Value};
@@ -12,12 +12,13 @@ use std::ops::Deref;
 use std::time::Duration;
 use toml::de::DeValue;
 
-/// A table of the file, with its valid values and the tables in it.
+/// A table of the configuration file, with its valid values and the tables in it.
 pub(super) struct Section<'a> {
     table: Table<'a>,
     /// The valid values, by key. They do not include tables with errors.
     values: Map<String, Json>,
-    /// The tables for which the reference has keys, each with its key.
+    /// The nested tables that the reference describes, each with its key. A key with an array of tables has one entry
+    /// per table.
     sections: Vec<(&'static str, Self)>,
 }
 
@@ -30,8 +31,9 @@ impl<'a> Deref for Section<'a> {
 }
 
 impl<'a> Section<'a> {
-    /// Validates a table, and the tables in it, as that at `path` of the reference, and reports all errors. Does not
-    /// validate the tables of targets, which [`super::target`] identifies.
+    /// Validates a table and the tables in it by the reference, and reports all errors. `path` is the path of the table
+    /// in the reference. The key `target` is not validated here, since [`super::target`] has to find the tables of
+    /// targets first.
     pub(super) fn new(table: Table<'a>, path: &str) -> Self {
         table.allow_with(&child_names(path), |name| misplaced_key(name, path));
         let mut section = Self { table, values: Map::new(), sections: Vec::new() };
@@ -73,22 +75,22 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Returns the value of `key` in the file, if it is valid.
+    /// Returns the value of `key` with its position in the file; `None` if it is missing or invalid.
     pub(super) fn get(&self, key: &str) -> Option<Value<'a>> {
         self.values.get(key).and_then(|_| self.table.get(key))
     }
 
-    /// Returns the valid value of `key`, if it is of this type.
+    /// Returns the value of `key` as a `T`; `None` if the value is missing, invalid or of another type.
     pub(super) fn value<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         serde_json::from_value(self.values.get(key)?.clone()).ok()
     }
 
-    /// Removes the valid value of `key`, so that [`Self::applied_to`] ignores it, and returns it.
+    /// Removes the value of `key` and returns it, if it is valid. [`Self::applied_to`] then ignores the key.
     pub(super) fn take(&mut self, key: &str) -> Option<Json> {
         self.values.remove(key)
     }
 
-    /// Sets the value of `key` for [`Self::applied_to`].
+    /// Sets the value of `key` that [`Self::applied_to`] uses.
     pub(super) fn set(&mut self, key: &str, value: impl Into<Json>) {
         self.values.insert(key.to_owned(), value.into());
     }
@@ -107,12 +109,12 @@ impl<'a> Section<'a> {
         self.sections.iter().find(|(name, _)| *name == key).map(|(_, section)| section)
     }
 
-    /// Removes the tables under `key` and returns them, in the order of the file.
+    /// Removes the tables of the array `key`, such as `[[probe]]`, and returns them in the order of the file.
     pub(super) fn take_sections(&mut self, key: &str) -> Vec<Self> {
         self.sections.extract_if(.., |(name, _)| *name == key).map(|(_, section)| section).collect()
     }
 
-    /// Returns `base`, overwritten with the valid values of this table.
+    /// Returns the settings `base`, overwritten with the valid values of this table.
     pub(super) fn applied_to<T: Serialize + DeserializeOwned>(&self, base: T) -> T {
         let merged = serde_json::to_value(&base).and_then(|mut merged| {
             merge(&mut merged, &Json::Object(self.values.clone()));
@@ -137,7 +139,7 @@ fn merge(into: &mut Json, from: &Json) {
     }
 }
 
-/// Returns the message for a key of `[target]` in `[[probe]]`, or vice versa.
+/// Returns the message for a key of `[target]` that is in `[[probe]]`, or vice versa; `None` for any other key.
 fn misplaced_key(name: &str, path: &str) -> Option<String> {
     let (other, title) = match path {
         "probe" => ("target", "[target]"),
@@ -147,7 +149,7 @@ fn misplaced_key(name: &str, path: &str) -> Option<String> {
     child_names(other).contains(&name).then(|| format!("`{name}` is a key of {title}"))
 }
 
-/// Returns the value of a key as JSON if it matches its type; reports the errors otherwise.
+/// Returns the value of a key as JSON if it matches `kind`, the type of the key; else reports the errors.
 fn validated(key: &ConfigKey, kind: &'static Type, value: &Value<'_>) -> Option<Json> {
     let json = match value.inner {
         DeValue::Datetime(date) if kind.is_date() => date.to_string().into(),
@@ -191,7 +193,8 @@ fn report(error: &ValidationError<'_>, key: &ConfigKey, kind: &'static Type, val
     element.report_value::<()>(&expected);
 }
 
-/// Converts a value for the settings: seconds to a duration, a size to a number of bytes.
+/// Converts a validated value to the form in which the settings contain it: seconds to a duration, a size such as
+/// `8 GiB` to a number of bytes.
 fn to_setting(kind: &str, value: Json) -> Json {
     match (kind, &value) {
         ("seconds", Json::Number(seconds)) => {

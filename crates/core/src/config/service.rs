@@ -1,4 +1,4 @@
-//! Parses `[[service]]`.
+//! Parses the `[[service]]` tables of the configuration.
 
 use super::section::Section;
 use super::{PORT_PLACEHOLDER, Ready, ServiceConfig};

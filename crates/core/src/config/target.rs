@@ -1,4 +1,4 @@
-//! Parses `[target]` and `[target.NAME]`.
+//! Parses the tables `[target]` and `[target.NAME]` of the configuration.
 
 use super::path::{home, is_below};
 use super::reference::{child_names, key};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
-/// Returns the targets of the file, or one with the default settings if there are none.
+/// Returns the targets that the file declares. If it declares none, returns one target with the default settings.
 pub(super) fn parse_all(file: &Section<'_>, root: &Path, known: &ValidationContext<'_>) -> Vec<TargetConfig> {
     let Some(value) = Table::get(file, "target") else { return vec![TargetConfig::default()] };
     let expected = "a table: [target], or one [target.NAME] per target";
@@ -63,7 +63,8 @@ pub(super) fn parse_all(file: &Section<'_>, root: &Path, known: &ValidationConte
     targets.into_iter().map(|(_, target)| target).collect()
 }
 
-/// Returns whether a table under the name of a setting is meant as a target of that name.
+/// Returns whether a table `[target.NAME]` is meant as a target although a setting has the same name: the setting
+/// accepts no table, or the table contains a command.
 fn is_meant_as_target(table: &Table<'_>, name: &str) -> bool {
     let Some(DeValue::Table(inner)) = table.get(name).map(|value| value.inner) else { return false };
     let accepts_table = key(&format!("target.{name}")).is_some_and(ConfigKey::accepts_table);
@@ -103,14 +104,15 @@ fn parse(table: Table<'_>, name: Option<&str>, root: &Path, known: &ValidationCo
     TargetConfig { name: name.map(str::to_owned), conventions, dry_run_exit, home, readable, ..target }
 }
 
-/// Returns the defaults of a target with this contract.
+/// Returns the settings of a target that has this contract, before its other keys are applied.
 fn defaults_of_contract(name: &str, contract: &Contract) -> TargetConfig {
     let mut target = TargetConfig { contract: Some(name.to_owned()), ..TargetConfig::default() };
     target.apply_contract(contract);
     target
 }
 
-/// Returns the format of the output without a format flag, by default the first that the target has.
+/// Returns the format that the target prints without a format flag: `default_format`, else the first format that the
+/// target has. Reports a `default_format` that the target does not have.
 fn default_format(section: &Section<'_>, declared: &BTreeMap<OutputFormat, FormatFlag>) -> OutputFormat {
     let lacks = |format: &OutputFormat| declared.get(format) == Some(&FormatFlag::Absent);
     let first = || OutputFormat::ALL.into_iter().find(|format| !lacks(format)).unwrap_or_default();
@@ -126,8 +128,8 @@ fn default_format(section: &Section<'_>, declared: &BTreeMap<OutputFormat, Forma
     format
 }
 
-/// Returns the exit codes, sorted, and whether others than the codes of a default target are declared. Reports a `usage`
-/// that is not among them.
+/// Returns the exit codes of the target, sorted, and whether codes other than the default ones are declared. Reports a
+/// `usage` that is not one of the exit codes.
 fn exit_codes(section: &Section<'_>, default: &Conventions) -> (Vec<i32>, bool) {
     let (default_usage, usage) = (default.usage, section.value("usage").unwrap_or(default.usage));
     let declared: Option<Vec<i32>> = section.value("exit_codes");
@@ -152,7 +154,7 @@ fn exit_codes(section: &Section<'_>, default: &Conventions) -> (Vec<i32>, bool) 
     (codes, is_declared || default.exit_codes_declared && !section.has("exit_codes"))
 }
 
-/// Reports files and folders that do not exist in `root`.
+/// Reports the elements of `output_modules` that do not exist below `root`.
 fn check_output_modules(value: &Value<'_>, root: &Path) {
     const EXPECTED: &str = "a source file or folder, relative to this file";
     for element in value.elements(EXPECTED).unwrap_or_default() {
@@ -166,7 +168,8 @@ fn check_output_modules(value: &Value<'_>, root: &Path) {
     }
 }
 
-/// Replaces a leading `~` by the home. Removes it without a home, of which the confinement then hides nothing.
+/// Replaces a leading `~` by the home folder of the user. If the user has no home folder, removes the `~`: the
+/// confinement then hides no home folder either.
 fn expand_home(path: PathBuf) -> PathBuf {
     match path.strip_prefix("~") {
         Ok(rest) => std::env::home_dir().unwrap_or_default().join(rest),

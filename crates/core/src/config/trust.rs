@@ -1,5 +1,5 @@
-//! The trust in configurations and manifests. They name code that is executed, so another user must not be able to place
-//! them in a folder above the target.
+//! Decides which configurations and manifests are trusted. They name code that is executed, so another user must not be
+//! able to place them in a folder above the target.
 
 use crate::files::{MAX_TEXT_BYTES, read};
 use agentnative_contract::error::{Error, ErrorKind, Result};
@@ -7,8 +7,8 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// Returns `start`, or its folder if it is a file, and the folders above it, up to and including the root of the
-/// repository: the first folder that contains a `.git`. Without one, up to the root of the file system.
+/// Returns the folder `start`, or the folder of the file `start`, and the folders above it, the innermost first. The
+/// last one is the root of the repository, which contains `.git`, or else the root of the file system.
 pub fn ancestors_in_repository(start: &Path) -> Vec<PathBuf> {
     let absolute = std::path::absolute(start).unwrap_or_else(|_| start.to_owned());
     let mut folders = Vec::new();
@@ -21,8 +21,8 @@ pub fn ancestors_in_repository(start: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// Returns the folders of a search from `start` upwards: the [`ancestors_in_repository`], up to and including the first one that
-/// other users may write to.
+/// Returns the folders in which a search from `start` upwards looks for files. They are the
+/// [`ancestors_in_repository`], up to and including the first one that other users may write to.
 pub fn searched_folders(start: &Path) -> Vec<PathBuf> {
     let mut folders = ancestors_in_repository(start);
     let is_shared = |folder: &PathBuf| folder.metadata().is_ok_and(|metadata| writers(&metadata).is_some());
@@ -32,9 +32,9 @@ pub fn searched_folders(start: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// Rejects a file that a search from the folder `start` found if another user may have written it. The file and its
-/// folder must belong to this user, to root, or to the owner of `start` if root searches; and no other user may have the
-/// permission to write to them.
+/// Rejects a file if another user may have written it. `start` is the folder from which the search found the file. The
+/// file and its folder must belong to this user, to root, or to the owner of `start` if root searches; and no other
+/// user may have the permission to write to them.
 ///
 /// # Errors
 /// Of kind `Config` for such a file, with its owner or writers. If its metadata cannot be read, of kind `Auth` without
@@ -65,7 +65,8 @@ pub fn check_owner(file: &Path, start: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Describes who except the owner may write to a file or folder: everybody, or a group with other members.
+/// Describes who except the owner may write to a file or folder: all users, or a group with other members. `None` if
+/// only the owner may write.
 fn writers(metadata: &Metadata) -> Option<String> {
     match metadata.mode() {
         mode if mode & 0o002 != 0 => Some("all users".to_owned()),
@@ -81,8 +82,8 @@ const USERS: &str = "/etc/passwd";
 /// The database of groups, with lines `name:x:gid:member,…`.
 const GROUPS: &str = "/etc/group";
 
-/// Returns whether a group is the primary group of `owner` and has no other members. The primary group of an unlisted
-/// user is the one with the same number.
+/// Returns whether a group is the primary group of `owner` and has no other members. If `/etc/passwd` does not list the
+/// owner, the primary group is the one with the same number.
 fn is_private_group(group: u32, owner: u32) -> bool {
     let users = read_rows(USERS);
     let number = |row: &[String], column: usize| row.get(column).and_then(|field| field.parse::<u32>().ok());
@@ -103,7 +104,7 @@ fn user_name(user: u32) -> String {
     format!("the user {}", with_name(USERS, user))
 }
 
-/// Returns the name and the number of a user or group; only the number if the file does not list it.
+/// Returns the name and the number of a user or group; only the number if `file` does not list it.
 fn with_name(file: &str, number: u32) -> String {
     let number = number.to_string();
     match read_rows(file).into_iter().find(|row| row.get(2) == Some(&number)) {
@@ -112,7 +113,7 @@ fn with_name(file: &str, number: u32) -> String {
     }
 }
 
-/// Returns the rows of a file with fields separated by colons; no rows if the file cannot be read.
+/// Returns the rows of a file such as `/etc/passwd`, split at colons; no rows if the file cannot be read.
 fn read_rows(file: &str) -> Vec<Vec<String>> {
     let bytes = read(Path::new(file), MAX_TEXT_BYTES).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);

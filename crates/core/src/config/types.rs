@@ -1,4 +1,4 @@
-//! The validated settings, which the other modules use.
+//! The settings of a validated configuration.
 
 use super::{CommonOption, Conventions, Date, FormatFlag};
 use crate::model::{Edition, Level, OutputFormat};
@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The existing names and the date that a configuration is validated against.
+/// What the validation of a configuration needs to know: the existing checks and contracts, and the present date.
 #[derive(Debug, Clone, Copy)]
 pub struct ValidationContext<'a> {
-    /// The IDs of the checks.
+    /// The IDs of all checks.
     pub checks: &'a [&'a str],
     /// The names of the bundled contracts.
     pub contracts: &'a [&'a str],
@@ -20,53 +20,53 @@ pub struct ValidationContext<'a> {
     pub today: Date,
 }
 
-/// A valid `agentnative.toml`.
+/// A valid configuration, from `agentnative.toml` or from a table in a manifest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Config {
-    /// Path of the file.
+    /// Path of the configuration file.
     pub path: PathBuf,
-    /// Digest of the file: `xxh128:` and 32 hexadecimal digits, as `xxh128sum` prints them. Empty for text that was not
-    /// read from a file.
+    /// Digest of the bytes of the file: `xxh128:` and 32 hexadecimal digits, as `xxh128sum` prints them. Empty for text
+    /// that was not read from a file.
     pub digest: String,
-    /// Folder of the file, to which its paths are relative.
+    /// Folder of the configuration file. Relative paths in the file are relative to it.
     pub root: PathBuf,
-    /// The targets: one without a name, or one or more with names; not empty.
+    /// The targets, never empty: a single one without a name, or one or more with names.
     pub targets: Vec<TargetConfig>,
-    /// The probes, in the order of the file.
+    /// The declared probes, in the order of the file.
     pub probes: Vec<ProbeConfig>,
-    /// The services, in the order of the file.
+    /// The services that run during the probes, in the order of the file.
     pub services: Vec<ServiceConfig>,
-    /// The waivers, in the order of the file.
+    /// The accepted problems, in the order of the file.
     pub waivers: Vec<Waiver>,
-    /// The settings of the checks.
+    /// The settings in the table `[check]`.
     #[serde(default)]
     pub check: CheckConfig,
 }
 
-/// The settings in `[check]`.
+/// The settings in the table `[check]` of the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckConfig {
-    /// The checks to omit: IDs, or patterns with `*` ([`crate::model::matches_pattern`]).
+    /// IDs of the checks to omit, or patterns with `*` such as `p2-src-*` ([`crate::model::matches_pattern`]).
     pub skip: Vec<String>,
-    /// The levels whose warnings count as failures: `should`, or none.
+    /// Levels of checks whose warnings count as failures: `should`, or none.
     pub deny: Vec<Level>,
-    /// The edition of the standard.
+    /// The edition of the standard that is checked.
     #[serde(default)]
     pub edition: Edition,
 }
 
 impl Config {
-    /// Returns the probes of a target, in the order of the file.
+    /// Returns the probes of this target, in the order of the file.
     pub fn probes_of<'a>(&'a self, target: &'a TargetConfig) -> impl Iterator<Item = &'a ProbeConfig> {
         self.probes.iter().filter(|probe| probe.target == target.name)
     }
 
-    /// Returns the services of a target, in the order of the file.
+    /// Returns the services of this target, in the order of the file.
     pub fn services_of<'a>(&'a self, target: &'a TargetConfig) -> impl Iterator<Item = &'a ServiceConfig> {
         self.services.iter().filter(|service| service.target == target.name)
     }
 
-    /// Returns the waivers that can apply to a target: all except those for probes of other targets.
+    /// Returns the waivers that can apply to this target: all except those that name a probe of another target.
     pub fn waivers_of(&self, target: &TargetConfig) -> Vec<Waiver> {
         let foreign = |name: &String| {
             self.probes.iter().any(|probe| probe.name == *name && probe.target != target.name)
@@ -75,50 +75,53 @@ impl Config {
     }
 }
 
-/// The configuration of a target. The default applies to a target without a configuration.
+/// The configuration of a target, the program that is checked. The default value applies to a target without a
+/// configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TargetConfig {
     /// The name in `[target.NAME]`; `None` for `[target]`.
     pub name: Option<String>,
-    /// Program and leading arguments, as in the file. A program with a `/` is relative to [`Config::root`]; any other is
-    /// searched on PATH. If `None`, the manifest names the program.
+    /// Program and its first arguments, as the configuration contains them. A program with a `/` is relative to
+    /// [`Config::root`]; any other is searched on PATH. If `None`, the manifest of the project names the program.
     pub command: Option<Vec<String>>,
-    /// The contract of the entire target: the name of a bundled contract, or the path of a contract folder or schema file
-    /// as in the file.
+    /// The contract of the entire target, as the configuration contains it: the name of a bundled contract, or the path
+    /// of a contract folder or schema file.
     pub contract: Option<String>,
-    /// The conventions of the command line.
+    /// How the command line spells options and uses streams and exit codes.
     #[serde(flatten)]
     pub conventions: Conventions,
-    /// The exit code of dry runs, if it differs from that of the call.
+    /// The exit code of dry runs, if it differs from the exit code of the same call without the dry-run option.
     pub dry_run_exit: Option<i32>,
     /// The command that builds the target before the first run.
     pub build: Option<Vec<String>>,
-    /// The files in the fresh home of each run: the path in the home, and the absolute path of the original.
+    /// The files that are copied to the fresh home folder of each run: the path in the home folder, and the absolute
+    /// path of the original.
     pub home: BTreeMap<String, PathBuf>,
-    /// The files and folders of the code that print, relative to [`Config::root`]; if empty, they are detected.
+    /// Source files and folders with the code that prints, relative to [`Config::root`]. If empty, they are detected.
     pub output_modules: Vec<String>,
-    /// Whether an unknown command is tried; if `None`, the help decides.
+    /// Whether the target is called with a subcommand that does not exist. If `None`, the help of the target decides.
     pub unknown_command: Option<bool>,
-    /// Environment variables of the runs.
+    /// Environment variables that are set for the runs.
     pub env: BTreeMap<String, String>,
     /// Names of the environment variables of this process that the runs inherit.
     pub pass_env: Vec<String>,
     /// Time limit of a run.
     pub timeout: Duration,
-    /// The limits of a run.
+    /// Limits on the memory, processes and written bytes of a run.
     pub limits: Limits,
-    /// The confinement of the runs.
+    /// How strongly the runs are confined.
     pub isolation: Isolation,
     /// Whether confined runs have access to the network of the machine.
     pub network: bool,
-    /// Whether the runs write to the folder that they start in.
+    /// Whether confined runs of the probes can write to the folder that they start in. If false, their changes to the
+    /// folder are discarded.
     pub writes: bool,
-    /// The absolute paths in the home of the user that the runs may read.
+    /// Additional absolute paths in the home folder of the user that confined runs can read.
     pub readable: Vec<PathBuf>,
 }
 
 impl Default for TargetConfig {
-    /// The default conventions, and ten seconds per run.
+    /// Returns the configuration of a target that sets no keys: the default conventions, and ten seconds per run.
     fn default() -> Self {
         Self {
             name: None,
@@ -142,7 +145,7 @@ impl Default for TargetConfig {
     }
 }
 
-/// The confinement of the runs of a target.
+/// How strongly the runs of a target are confined.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Isolation {
@@ -154,24 +157,25 @@ pub enum Isolation {
     /// The strongest confinement that the system supports.
     #[default]
     Auto,
-    /// Namespaces; if the system has none, nothing is run.
+    /// Namespaces. If the system does not support them, no run is made.
     Require,
 }
 
 impl Isolation {
-    /// All values, with their names in the file.
+    /// All values, with their names in the configuration.
     pub const NAMED: [(&'static str, Self); 4] = [
         ("none", Self::None),
         ("landlock", Self::Landlock),
         ("auto", Self::Auto),
         ("require", Self::Require),
     ];
-    /// The former name of `landlock`, from before there were several kinds.
+    /// The former name of `landlock`, with its value. It dates from when there was only one kind of confinement.
     pub const ALIAS: (&'static str, Self) = ("sandbox", Self::Landlock);
 }
 
 impl TargetConfig {
-    /// Applies a contract for the entire target: its format flag, the stream of its errors, and its exit codes.
+    /// Sets the conventions that a contract for the entire target defines: its format flag, the stream of its errors,
+    /// and its exit codes.
     pub fn apply_contract(&mut self, contract: &Contract) {
         if let Some(ask) = contract.format_args() {
             self.conventions.formats.declare(contract.framing().format(), ask.to_vec());
@@ -185,60 +189,62 @@ impl TargetConfig {
     }
 }
 
-/// A list that a call prints.
+/// The list that a call prints: where its items are, and how many there can be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListConfig {
-    /// RFC 6901 pointer to the items in the JSON document.
+    /// RFC 6901 pointer to the array of items in the JSON document.
     pub items: String,
-    /// Maximum number of items without a limit; `None` if that is not declared.
+    /// Maximum number of items that the call prints without a limit option; `None` if it is not declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<u64>,
 }
 
-/// The declared properties of a call of the target, which derived calls inherit.
+/// The declared properties of a call of the target. Calls that are derived from it inherit them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallConfig {
-    /// The arguments. An element `"{format}"` marks the flag position of the format flag.
+    /// The arguments of the call. An element `"{format}"` marks the position of the format flag.
     pub args: Vec<String>,
-    /// Whether the expected exit code is a result: stdout contains data, and the exit code reports no error.
+    /// Whether the expected exit code, even if it is not 0, reports a result instead of an error. Stdout then contains
+    /// data.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub result: bool,
-    /// Words, such as a command or a setting, one of which the error message has to contain to help the user.
+    /// Words that describe a remedy, such as a command or a setting. The error message has to contain at least one of
+    /// them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remedy: Vec<String>,
-    /// The contracts of the output, by format. A path is absolute once the contract is loaded.
+    /// The contracts of the output, by format. The path of a contract is absolute once the contract is loaded.
     #[serde(default)]
     pub contract: Contracts,
-    /// The format flags that differ from those of the target.
+    /// The arguments that select a format in this call, if they differ from those of the target.
     #[serde(default, rename = "asking", skip_serializing_if = "BTreeMap::is_empty")]
     pub format_flags: BTreeMap<OutputFormat, FormatFlag>,
-    /// The spellings of common options that differ from those of the target.
+    /// The arguments that spell common options in this call, if they differ from those of the target.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub flags: BTreeMap<CommonOption, FormatFlag>,
-    /// Whether the call starts a login.
+    /// Whether the call starts a login of the user.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub login: bool,
     /// Whether the call needs the secret of the target.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub secret: bool,
-    /// The output after which a call that runs for a while can be interrupted; `None` for any other call.
+    /// Text in the output of a long-running call after which the call can be interrupted; `None` for any other call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupt: Option<String>,
-    /// The arguments of calls of the target that run before it in its workspace.
+    /// Arguments of other calls of the target that run before this call in its workspace, in this order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub setup: Vec<Vec<String>>,
-    /// Whether records are printed incrementally.
+    /// Whether the call prints its records one by one while it works, instead of all at its end.
     pub stream: bool,
     /// The list that the call prints, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list: Option<ListConfig>,
-    /// The bytes on stdin; if `None`, stdin is `/dev/null`.
+    /// The bytes that the call reads from stdin; if `None`, stdin is `/dev/null`.
     pub stdin: Option<Vec<u8>>,
-    /// Environment variables of the runs; they override those of the target.
+    /// Environment variables of the runs. They override the environment variables of the target.
     pub env: BTreeMap<String, String>,
-    /// Working directory, absolute if the path of the configuration is; if `None`, that of the target.
+    /// Working directory, absolute if the path of the configuration is; if `None`, the working directory of the target.
     pub cwd: Option<PathBuf>,
-    /// The fresh folder that each run starts in, instead of a working directory.
+    /// The fresh folder that each run starts in; `None` if the runs start in a working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<Workspace>,
     /// Whether confined runs have access to the network of the machine.
@@ -249,29 +255,30 @@ pub struct CallConfig {
 /// A declared probe: a call of the target with its expectations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProbeConfig {
-    /// The name, unique among the probes.
+    /// The name of the probe, unique among the probes.
     pub name: String,
-    /// Name of the target; `None` if the target has none.
+    /// Name of the target that the probe calls; `None` if the target has no name.
     pub target: Option<String>,
-    /// The call.
+    /// The arguments, environment and other properties of the call.
     #[serde(flatten)]
     pub call: CallConfig,
     /// The expected exit code, 0 to 255.
     pub exit: i32,
-    /// The formats of the runs, as far as the target has them; not empty.
+    /// The formats in which the probe runs, if the target has them; not empty.
     pub formats: Vec<OutputFormat>,
-    /// The exit code of a dry run, if it differs from that of the call.
+    /// The exit code of a dry run, if it differs from `exit`.
     pub dry_run_exit: Option<i32>,
     /// The effect of a call that changes something; `None` for any other call.
     pub effect: Option<EffectConfig>,
-    /// Time limit of a run; if `None`, that of the target.
+    /// Time limit of a run; if `None`, the time limit of the target.
     pub timeout: Option<Duration>,
-    /// Whether the runs write to the folder that they start in.
+    /// Whether confined runs of this probe can write to the folder that they start in. If false, the setting of the
+    /// target applies.
     pub writes: bool,
 }
 
 impl ProbeConfig {
-    /// Returns the formats of the runs for which the probe, or else `target`, has a format flag.
+    /// Returns the formats of the probe that have a format flag, declared in the probe or else in `target`.
     pub fn formats_for<'a>(&'a self, target: &'a TargetConfig) -> impl Iterator<Item = OutputFormat> + 'a {
         let has_flag = |format: &OutputFormat| {
             self.call
@@ -284,7 +291,7 @@ impl ProbeConfig {
         self.formats.iter().copied().filter(has_flag)
     }
 
-    /// Returns a probe with these arguments that is expected to exit with 0 in all formats.
+    /// Creates a probe with these arguments that runs in all formats and is expected to exit with 0.
     pub fn new(name: impl Into<String>, args: Vec<String>) -> Self {
         Self {
             name: name.into(),
@@ -300,18 +307,18 @@ impl ProbeConfig {
     }
 }
 
-/// Placeholder for the path of the file that contains the secret.
+/// Placeholder in arguments for the path of a file that contains the secret.
 pub const FILE_PLACEHOLDER: &str = "{file}";
 
 /// The declared effect of a call that changes something.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EffectConfig {
-    /// Whether the call has to be confirmed.
+    /// Whether the call destroys something, so that an option has to confirm it.
     pub destructive: bool,
-    /// Whether a second call changes nothing more; `None` if that is not declared.
+    /// Whether a second call changes nothing more; `None` if this is not declared.
     pub idempotent: Option<bool>,
-    /// Whether the formats are declared. Then the call runs in them like one that changes nothing, each run in a fresh
-    /// workspace.
+    /// Whether the probe declares its formats. If so, the call runs in each of them, like a call that changes nothing,
+    /// and each run gets a fresh workspace.
     pub formats_declared: bool,
 }
 
@@ -320,18 +327,18 @@ pub struct EffectConfig {
 pub enum Workspace {
     /// An empty folder.
     Empty,
-    /// A copy of this folder; absolute if the path of the configuration is.
+    /// A copy of this folder. The path is absolute if the path of the configuration is.
     Copy(PathBuf),
 }
 
 /// A service: a program that runs during the probes of a target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServiceConfig {
-    /// Name of the target; `None` if the target has none.
+    /// Name of the target that needs the service; `None` if the target has no name.
     pub target: Option<String>,
-    /// Program and arguments, as in the file ([`TargetConfig::command`]).
+    /// Program and arguments of the service, in the form of [`TargetConfig::command`].
     pub command: Vec<String>,
-    /// The condition for readiness.
+    /// The condition under which the service is ready.
     pub ready: Ready,
     /// Environment variables that the service adds to the runs of the target.
     pub env: BTreeMap<String, String>,
@@ -340,50 +347,50 @@ pub struct ServiceConfig {
 /// The condition under which a service is ready.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ready {
-    /// A TCP port accepts connections: this one or, if `None`, the one that is chosen for the service.
+    /// A TCP port accepts connections: this port or, if `None`, the port that is chosen for the service.
     Port(Option<u16>),
     /// The service has printed a line that contains this text.
     Line(String),
 }
 
-/// Placeholder for the port that is chosen for a service.
+/// Placeholder for the TCP port that is chosen for a service.
 pub const PORT_PLACEHOLDER: &str = "{port}";
 /// Placeholder in a probe for the address of a server that accepts connections and never answers.
 pub const STALLED_PLACEHOLDER: &str = "{stalled}";
 
-/// The contracts of the output of a probe, by format: the name of a bundled contract, or the path of a contract folder
-/// or schema file as in the file ([`agentnative_contract::contract_path`]).
+/// The contracts of the output of a probe, as the configuration contains them. Each is the name of a bundled contract,
+/// or the path of a contract folder or schema file ([`agentnative_contract::contract_path`]).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contracts {
-    /// The contract of the document in `json`.
+    /// The contract of the document that the probe prints in `json`.
     pub json: Option<String>,
-    /// The contract of each record, or of the stream, in `jsonl`.
+    /// The contract of each record, or of all records together, in `jsonl`.
     pub jsonl: Option<String>,
 }
 
 impl Contracts {
-    /// Returns the names, that for `json` first.
+    /// Returns the names of the contracts, the one for `json` first.
     pub fn names(&self) -> impl Iterator<Item = &String> {
         [&self.json, &self.jsonl].into_iter().flatten()
     }
 }
 
-/// An accepted problem, with a reason and an optional last day.
+/// A waiver: an accepted problem, with a reason and an optional last day.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiver {
-    /// ID of the check.
+    /// ID of the check whose problem is accepted.
     pub check: String,
-    /// The probe that it applies to; `None` for all.
+    /// Name of the probe that the waiver applies to; `None` for all probes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<String>,
-    /// The format that it applies to; `None` for all.
+    /// The format that the waiver applies to; `None` for all formats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<OutputFormat>,
     /// The reason for accepting the problem; not empty.
     pub reason: String,
-    /// The last day on which it applies.
+    /// The last day on which the waiver applies; `None` if it does not expire.
     pub expires: Option<Date>,
-    /// Whether that day was over when the file was read, so that it no longer applies.
+    /// Whether the last day had passed when the file was read, so that the waiver no longer applies.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub expired: bool,
 }

@@ -1,4 +1,4 @@
-//! Parses `[[waiver]]`.
+//! Parses the `[[waiver]]` tables of the configuration.
 
 use super::check::report_unknown_check;
 use super::section::Section;
@@ -6,7 +6,7 @@ use super::{Date, ProbeConfig, ValidationContext, Waiver};
 use agentnative_contract::spanned_toml::name_hint;
 use toml::value::Datetime;
 
-/// Returns the waivers of the file. `probes` are the declared probes.
+/// Returns the waivers that the file declares. `probes` are its probes, which waivers can name.
 pub(super) fn parse_all(
     file: &mut Section<'_>,
     probes: &[ProbeConfig],
@@ -28,7 +28,7 @@ fn parse(mut section: Section<'_>, probes: &[ProbeConfig], known: &ValidationCon
     Waiver { expires, expired: expires.is_some_and(|last| last < known.today), ..waiver }
 }
 
-/// Reports a probe that is neither declared nor a derived call, such as `--help`.
+/// Reports a waiver for a probe that is neither declared nor a derived call such as `--help`.
 fn check_probe(section: &Section<'_>, probes: &[ProbeConfig]) -> Option<()> {
     let (value, name) = (section.get("probe")?, section.value::<String>("probe")?);
     let names = probes.iter().map(|probe| probe.name.as_str());
@@ -40,7 +40,8 @@ fn check_probe(section: &Section<'_>, probes: &[ProbeConfig]) -> Option<()> {
     value.report(&format!("unknown probe `{name}`; {near}"))
 }
 
-/// Parses the last day of a waiver; reports a day that does not exist, which only a string can contain.
+/// Parses the last day of a waiver. Reports a string with a day that does not exist, such as `2026-02-30`; TOML itself
+/// rejects such a date without quotes.
 fn expires(section: &Section<'_>) -> Option<Date> {
     let (value, text) = (section.get("expires")?, section.value::<String>("expires")?);
     match text.parse::<Datetime>().ok().and_then(|datetime| datetime.date) {

@@ -13,43 +13,43 @@ use std::ops::Range;
 /// Maximum size of a source file that is read, in bytes.
 pub const MAX_SOURCE_BYTES: u64 = 4 << 20;
 
-/// Facts about the code of a package and of the workspace packages that it is built with.
+/// Facts about the source code of a package, and of the other workspace packages that are built into its program.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodeFacts {
-    /// Prefix of the package's file paths in messages, such as `crates/cli/`; empty if the user named the
-    /// package's own folder.
+    /// Prefix of the package's file paths in messages, such as `crates/cli/`; empty if the user selected the folder of
+    /// the package itself.
     pub folder: String,
-    /// File name of the manifest, for evidence about the whole package.
+    /// File name of the manifest. Evidence about the package in general refers to this file.
     pub manifest: Option<String>,
-    /// Dependencies that the manifest declares.
+    /// Dependencies that the manifest of the package declares.
     pub dependencies: Vec<Dependency>,
-    /// Reason why nothing was read, if reading was stopped.
+    /// Reason why reading the code was stopped, so that there are no facts; `None` if it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
     /// Entry points and imports whose code was not read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<UnreadCode>,
-    /// IDs of the checks whose rules were applied, with the
-    /// [`fingerprint`](crate::catalogue::SourceCheck::fingerprint) of each check's rules.
+    /// The checks that searched the code: the ID of each, and the
+    /// [`fingerprint`](crate::catalogue::SourceCheck::fingerprint) of its rules.
     pub rules: BTreeMap<String, u64>,
     /// Number of source files by language, including the skipped ones.
     pub files: BTreeMap<Language, usize>,
-    /// Number of files that contain a word of a rule and were therefore parsed.
+    /// Number of files that were parsed because they contain a word of a rule.
     pub parsed: usize,
-    /// Number of bytes read.
+    /// Number of bytes of source code that were read.
     pub bytes: u64,
-    /// Matches of the rules, ordered by file and position.
+    /// Places that the rules match, ordered by file and position.
     pub matches: Vec<Match>,
     /// Source files that could not be searched.
     pub skipped: Vec<SkippedFile>,
-    /// Waiver comments.
+    /// Waiver comments in the code, such as `agentnative-ignore ID: reason`.
     pub waivers: Vec<SourceWaiver>,
-    /// Number of files that were left out because they are not code of the program.
+    /// Numbers of files that were left out because they are not code of the program.
     #[serde(rename = "left")]
     pub excluded: Excluded,
 }
 
-/// A text file of the project.
+/// A text file of the project, such as its README.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectDocument {
     /// Path relative to the project's folder, with `/` as separator, and `../` for files above it.
@@ -58,7 +58,7 @@ pub struct ProjectDocument {
     pub text: String,
 }
 
-/// Documents around the code of a package.
+/// Documents in a project that are not code of its program.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectDocuments {
     /// README files of the package, or of the repository if the package has none.
@@ -71,12 +71,12 @@ pub struct ProjectDocuments {
     pub bundles: Vec<AgentInstructions>,
 }
 
-/// A file of instructions for agents.
+/// A Markdown file with instructions for agents, such as `AGENTS.md`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentInstructions {
-    /// Path, as in [`Span::file`].
+    /// Path of the file, in the form of [`CodeSpan::file`].
     pub file: String,
-    /// YAML frontmatter.
+    /// YAML frontmatter of the file.
     pub frontmatter: Frontmatter,
     /// Code in the text: each line of a code block, and each inline code span.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -100,43 +100,43 @@ pub enum Frontmatter {
     Missing,
     /// The frontmatter is not a YAML mapping; contains the parser's message.
     Invalid(String),
-    /// A mapping, with its trimmed `name` and `description`; a missing string is empty.
+    /// The frontmatter is a mapping. A missing `name` or `description` is an empty string.
     Read {
-        /// Value of `name`.
+        /// Value of `name`, trimmed.
         name: String,
-        /// Value of `description`.
+        /// Value of `description`, trimmed.
         description: String,
     },
 }
 
-/// Build time of the program and time of the last change of its code, in milliseconds since 1970.
+/// When the program was built and when its code last changed, in milliseconds since 1970.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BuildTimes {
-    /// Path of the program, as in [`Span::file`].
+    /// Path of the program, in the form of [`CodeSpan::file`].
     pub program: String,
-    /// Build time.
+    /// Time of the build, in milliseconds since 1970.
     pub at: u64,
-    /// Source file that changed last, as in [`Span::file`].
+    /// Path of the source file that changed last, in the form of [`CodeSpan::file`].
     pub newest: String,
-    /// Modification time of that file.
+    /// Time of the last change of the file in `newest`, in milliseconds since 1970.
     pub changed: u64,
 }
 
-/// Number of files that were left out, by reason.
+/// Numbers of files that were not searched for matches, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Excluded {
-    /// Tests, examples, build scripts, documentation.
+    /// Number of tests, examples, build scripts and documentation files.
     #[serde(rename = "aside")]
     pub non_product: usize,
-    /// Generated and minified files.
+    /// Number of generated and minified files.
     pub generated: usize,
-    /// Symbolic links, which are not followed.
+    /// Number of symbolic links, which are not followed.
     pub links: usize,
-    /// Folders that could not be read.
+    /// Number of folders that could not be read.
     pub folders: usize,
 }
 
-/// A range of a source file.
+/// A range of text in a source file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodeSpan {
     /// Path relative to the package's folder, with `/` as separator, and `../` for files outside it; bytes that
@@ -148,26 +148,26 @@ pub struct CodeSpan {
     pub start: (u64, u64),
     /// 1-based line and column of the end; columns count characters.
     pub end: (u64, u64),
-    /// The first line, sanitized for display.
+    /// The first line of the range, sanitized for display.
     pub excerpt: String,
     /// 0-based index of the start in `excerpt`, in characters.
     pub caret: usize,
 }
 
-/// A match of a rule in a source file.
+/// A place in a source file that a rule of a source check matches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Match {
-    /// ID of the check.
+    /// ID of the check that the rule belongs to.
     pub check: String,
     /// Language of the file.
     pub language: Language,
     /// Name of the rule.
     pub rule: String,
-    /// Matched range.
+    /// The range of code that the rule matches.
     pub span: CodeSpan,
     /// Text that the rule captured as `$NAME`.
     pub name: Option<String>,
-    /// Whether the match is in the entry point.
+    /// Whether the match is in the entry point of the program.
     pub entry: EntryPoint,
 }
 
@@ -186,11 +186,11 @@ pub enum EntryPoint {
 /// A source file that could not be searched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SkippedFile {
-    /// Path, as in [`Span::file`].
+    /// Path of the file, in the form of [`CodeSpan::file`].
     pub file: String,
     /// Language of the file.
     pub language: Language,
-    /// Reason.
+    /// Reason why the file could not be searched.
     pub why: SkipReason,
 }
 
@@ -202,13 +202,13 @@ pub enum SkipReason {
     Unreadable(String),
     /// The file contains NUL bytes.
     Binary,
-    /// Not UTF-8; contains the 1-based line of the first invalid byte.
+    /// The file is not UTF-8; contains the 1-based line of the first invalid byte.
     NotUtf8(u64),
-    /// Larger than [`MAX_SOURCE_BYTES`]; contains the size in bytes.
+    /// The file is larger than [`MAX_SOURCE_BYTES`]; contains its size in bytes.
     TooLarge(u64),
-    /// Syntax error; contains the 1-based line of the first one.
+    /// The file has a syntax error; contains the 1-based line of the first one.
     Broken(u64),
-    /// Nested too deeply; contains the 1-based line of the first such place.
+    /// The code is nested too deeply; contains the 1-based line of the first such place.
     TooDeep(u64),
     /// Matching the rules takes more steps than are allowed for the file's size.
     TooExpensive,
@@ -233,12 +233,13 @@ impl std::fmt::Display for SkipReason {
 /// An entry point or import whose code was not read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnreadCode {
-    /// Name in the manifest or in the import.
+    /// Name of the entry point in the manifest, or of the imported module.
     pub name: String,
-    /// File that imports the code, as in [`Span::file`]; `None` for an entry point that the manifest declares.
+    /// Path of the file that imports the code, in the form of [`CodeSpan::file`]; `None` for an entry point that the
+    /// manifest declares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importer: Option<String>,
-    /// Reason.
+    /// Reason why the code was not read.
     pub why: UnreadReason,
 }
 
@@ -250,7 +251,7 @@ pub enum UnreadReason {
     Built,
     /// The file is generated.
     Generated,
-    /// The file does not exist, or is outside the folders that are searched for code.
+    /// The file does not exist, or it is outside the folders that are searched for code.
     NotFound,
 }
 
@@ -264,17 +265,18 @@ impl std::fmt::Display for UnreadReason {
     }
 }
 
-/// A waiver comment: `agentnative-ignore ID: reason`.
+/// A comment in the code that accepts a problem: `agentnative-ignore ID: reason`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceWaiver {
-    /// Path, as in [`Span::file`].
+    /// Path of the file, in the form of [`CodeSpan::file`].
     pub file: String,
     /// 1-based line of the comment.
     pub line: u64,
-    /// 1-based line that the comment applies to: its own if code precedes the comment, else the next one.
+    /// 1-based line that the waiver applies to: the line of the comment if code precedes the comment, else the next
+    /// line.
     pub waives: u64,
-    /// ID of the check, as written.
+    /// ID of the check whose problem is accepted, as written in the comment.
     pub check: String,
-    /// Reason; a waiver without one has no effect.
+    /// Reason for accepting the problem; a waiver without one has no effect.
     pub reason: Option<String>,
 }

@@ -5,19 +5,20 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind as Cause, Write as _};
 use std::path::{Path, PathBuf};
 
-/// A file that appears under its name when [`AtomicFile::persist`] is called. Until then, an existing file stays unchanged.
+/// A file that replaces the file at its path only when [`AtomicFile::persist`] is called. Until then, an existing file
+/// stays unchanged.
 pub struct AtomicFile {
     path: PathBuf,
     file: File,
-    /// Temporary file; `None` if the path is a device or a pipe, or no file can be created in its folder. The
-    /// target is then written directly.
+    /// Temporary file that later replaces the file at `path`. `None` if the path is a device or a pipe, or no file can
+    /// be created in its folder; the path is then written directly.
     part: Option<TempPart>,
 }
 
-/// A temporary file in the folder of its destination; removed on drop unless it was renamed.
+/// A temporary file in the folder of its later path; removed on drop, unless it was renamed to this path.
 struct TempPart {
     path: PathBuf,
-    /// The destination, with symbolic links resolved.
+    /// The path to which the temporary file is renamed, with symbolic links resolved.
     destination: PathBuf,
 }
 
@@ -29,7 +30,8 @@ impl Drop for TempPart {
 }
 
 impl AtomicFile {
-    /// Opens the file for writing. Called before the runs, so that an unwritable path is reported before they are made.
+    /// Opens a file for writing that later appears at `path`. Callers call this before the runs, so that an unwritable
+    /// path is reported early.
     ///
     /// # Errors
     /// Of kind `Write`, or `Auth` if permission is denied.
@@ -37,7 +39,7 @@ impl AtomicFile {
         Self::open(path).map_err(|error| failed(path, &error))
     }
 
-    /// Creates a file that replaces whatever is at the path. A symbolic link is replaced, not followed.
+    /// Opens a file for writing that later replaces whatever is at `path`. A symbolic link is replaced, not followed.
     ///
     /// # Errors
     /// Of kind `Write`, or `Auth` if permission is denied.
@@ -88,7 +90,7 @@ impl AtomicFile {
         }
     }
 
-    /// Returns the empty file for writing.
+    /// Returns a handle for writing the file, which is empty.
     ///
     /// # Errors
     /// Of kind `Write`, or `Auth` if permission is denied.
@@ -102,7 +104,7 @@ impl AtomicFile {
         file().map_err(|error| failed(&self.path, &error))
     }
 
-    /// Writes the contents and puts the file at its path.
+    /// Writes all contents of the file, and puts it at its path.
     ///
     /// # Errors
     /// Of kind `Write`, or `Auth` if permission is denied.
@@ -111,7 +113,7 @@ impl AtomicFile {
         self.persist()
     }
 
-    /// Writes the contents without putting the file at its path.
+    /// Writes all contents of the file. Only [`AtomicFile::persist`] puts it at its path.
     ///
     /// # Errors
     /// Of kind `Write`, or `Auth` if permission is denied.
@@ -119,12 +121,12 @@ impl AtomicFile {
         self.file()?.write_all(text).map_err(|error| failed(&self.path, &error))
     }
 
-    /// Returns the error for a failed write.
+    /// Converts an I/O error of a write into an error that names the file.
     pub fn write_error(&self, error: &io::Error) -> Error {
         failed(&self.path, error)
     }
 
-    /// Puts the file at its path.
+    /// Puts the file at its path: renames the temporary file to its final name.
     ///
     /// # Errors
     /// Of kind `Write`, or `Auth` if permission is denied.
@@ -138,7 +140,7 @@ fn failed(path: &Path, error: &io::Error) -> Error {
     Error::io(ErrorKind::Write, "write", path, error)
 }
 
-/// Creates a temporary file in the folder of `destination`.
+/// Creates a temporary file in the folder of `destination`. Returns the open file and its path.
 fn create_part(destination: &Path) -> io::Result<(File, PathBuf)> {
     let folder =
         destination.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -60,7 +60,7 @@ pub fn read_if_exists(path: &Path, max: u64) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Returns whether a path exists and is not a folder.
+/// Returns whether a path exists and is not a folder. Follows symbolic links.
 ///
 /// # Errors
 /// I/O errors, such as a missing permission for a parent folder.

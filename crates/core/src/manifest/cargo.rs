@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 pub(super) const DEPENDENCY_TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 
-/// Returns the package of a manifest in `folder`. `workspace` is the root folder and the `[workspace]` table.
+/// Returns the package that `manifest`, the `Cargo.toml` in `folder`, declares; `None` if it declares none. `workspace`
+/// is the root folder of the workspace, with the `[workspace]` table of its manifest.
 pub(super) fn package(
     manifest: &Table,
     folder: &Path,
@@ -44,7 +45,7 @@ pub(super) fn package(
     })
 }
 
-/// Returns the programs of a package: the declared ones, then those that Cargo discovers by their path.
+/// Returns the programs of a package: the declared ones, then those that Cargo discovers by their paths.
 fn bins(manifest: &Table, name: &str, folder: &Path, workspace: Option<&(PathBuf, Value)>) -> Vec<Bin> {
     let bin = |table: &Value| {
         let path = table.get("path").and_then(Value::as_str).map(|path| normalize_lexically(Path::new(path)));
@@ -85,8 +86,8 @@ fn start(path: &String) -> PackageEntry {
     PackageEntry { name: path.clone(), files: vec![format!("/{path}")], ..PackageEntry::default() }
 }
 
-/// Returns the dependencies in the given tables, including those for single platforms. `workspace = true` is resolved
-/// with the workspace's table.
+/// Returns the dependencies in the tables `kinds`, such as `dev-dependencies`, including those for single platforms
+/// (`[target.PLATFORM.dependencies]`). For a dependency with `workspace = true`, reads the table of the workspace.
 pub(super) fn dependencies(
     manifest: &Table,
     folder: &Path,

@@ -27,9 +27,9 @@ pub struct CargoMember {
     pub name: String,
     /// Programs of the package.
     pub bins: Vec<Bin>,
-    /// Value of `default-run`: the program that `cargo run` starts.
+    /// Value of `default-run` in the manifest: the program that `cargo run` starts.
     pub default_run: Option<String>,
-    /// Whether Cargo builds it by default in the workspace's root folder.
+    /// Whether `cargo build` in the root folder of the workspace builds this package.
     pub is_default: bool,
 }
 
@@ -43,7 +43,8 @@ pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
 }
 
 impl CargoWorkspace {
-    /// Reads the workspace that `folder` is the root or a member of, or the package in it as its own workspace.
+    /// Reads the workspace of which `folder` is the root or a member. If there is none, the package in `folder` counts
+    /// as a workspace with one member.
     ///
     /// # Errors
     /// Of kind `Config`, with file and line, if a manifest of the workspace cannot be read or is not TOML.
@@ -95,8 +96,9 @@ impl CargoWorkspace {
         Ok(Self { root: root.clone(), members })
     }
 
-    /// Returns the folder that Cargo builds into when it is called in `folder`: from its environment variables (`env`
-    /// looks them up), else from the nearest Cargo configuration file, else `target`.
+    /// Returns the folder that Cargo builds into when it is called in `folder`: the one in `CARGO_TARGET_DIR` or
+    /// `CARGO_BUILD_TARGET_DIR`, else in the nearest Cargo configuration file, else `target` in the root folder. `env`
+    /// looks up environment variables.
     ///
     /// # Errors
     /// Of kind `Config`, with file and line, if a configuration file cannot be read or is not TOML.
@@ -128,12 +130,12 @@ fn member(manifest: &Table, folder: &Path, workspace: Option<&(PathBuf, Value)>)
     Some(CargoMember { folder: folder.to_owned(), name, bins: package.bins, default_run, is_default: true })
 }
 
-/// Returns the canonical root folder of the workspace around `folder`, if there is one.
+/// Returns the canonical root folder of the Cargo workspace around `folder`; `None` if there is none.
 pub fn workspace_root(folder: &Path) -> Option<PathBuf> {
     workspace(folder).map(|(root, _)| root)
 }
 
-/// Returns the workspace around `folder`: its root folder and the `[workspace]` table of its manifest.
+/// Returns the Cargo workspace around `folder`: its canonical root folder, and the `[workspace]` table of its manifest.
 pub(super) fn workspace(folder: &Path) -> Option<(PathBuf, Value)> {
     let folder = folder.canonicalize().ok()?;
     folder.ancestors().find_map(|above| {
@@ -149,14 +151,15 @@ pub(super) fn workspace(folder: &Path) -> Option<(PathBuf, Value)> {
     })
 }
 
-/// Returns whether the workspace's `exclude` applies to this folder.
+/// Returns whether the workspace excludes this folder: `exclude` names it or a folder above it, and `members` names
+/// neither.
 fn is_excluded((root, workspace): &(PathBuf, Value), folder: &Path) -> bool {
     let names =
         |key| strings(workspace, key).any(|path| folder.starts_with(normalize_lexically(&root.join(path))));
     names("exclude") && !names("members")
 }
 
-/// Returns the strings of the array at `key`.
+/// Returns the strings in the array at `key`; none if there is no such array.
 fn strings<'t>(table: &'t Value, key: &str) -> impl Iterator<Item = &'t str> {
     table.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }

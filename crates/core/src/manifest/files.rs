@@ -86,7 +86,7 @@ fn syntax_error(path: &Path, expected: &str, place: Place, message: String) -> E
         .issues(vec![Issue { place: Some(place), message }])
 }
 
-/// Returns the value at a path of nested keys.
+/// Returns the value at a path of nested keys, such as `package.name`.
 pub(super) fn value_at<'a>(table: &'a toml::Table, keys: &[&str]) -> Option<&'a toml::Value> {
     let (first, rest) = keys.split_first()?;
     rest.iter().try_fold(table.get(*first)?, |value, key| value.get(*key))

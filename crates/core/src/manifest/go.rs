@@ -67,13 +67,14 @@ fn module_path(text: &str) -> Option<&str> {
     Some(line.split("//").next()?.trim().trim_matches(['"', '`']))
 }
 
-/// Returns the path of the module in `folder`, the prefix of its packages' import paths; `None` if it is not a module.
+/// Returns the path of the module in `folder`, such as `example.com/tool`, with which the import paths of its packages
+/// begin; `None` if the folder is not a module.
 pub fn go_module_path(folder: &Path) -> Option<String> {
     let text = text(&folder.join("go.mod")).ok()??;
     module_path(&text).map(str::to_owned)
 }
 
-/// Returns whether a folder has Go files of package main, without tests and files that builds ignore.
+/// Returns whether a folder contains a program: a Go file of package main that is neither a test nor ignored by builds.
 pub fn is_go_program(folder: &Path) -> bool {
     go_file_texts(folder).iter().any(|text| {
         let mut lines = text.lines().map(str::trim);
@@ -82,13 +83,14 @@ pub fn is_go_program(folder: &Path) -> bool {
     })
 }
 
-/// Returns whether a Go file belongs to package main.
+/// Returns whether a Go file with this text belongs to package main.
 pub fn is_go_main(text: &str) -> bool {
     let package = text.lines().find_map(|line| line.trim().strip_prefix("package "));
     package.is_some_and(|name| name.split_whitespace().next() == Some("main"))
 }
 
-/// Returns the texts of the Go files in a folder, without tests and names that builds ignore.
+/// Returns the texts of the Go files in a folder, without tests and without files that builds ignore by their names
+/// (`_x.go`, `.x.go`).
 pub fn go_file_texts(folder: &Path) -> Vec<String> {
     let is_code = |path: &PathBuf| {
         let name = file_name(path);

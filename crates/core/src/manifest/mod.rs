@@ -35,15 +35,15 @@ impl ManifestKind {
 }
 
 /// Returns the packages that the manifests in `folder` declare, including `setup.py` and `setup.cfg`. Unreadable
-/// manifests are skipped: source code can be checked although its build tools would fail.
+/// manifests are skipped: source code can be checked even if the package cannot be built.
 pub fn packages_in(folder: &Path) -> Vec<Package> {
     let read = |manifest: ManifestKind| manifest.read(folder).ok().flatten();
     let [cargo, npm, python, go] = ManifestKind::ALL.map(read);
     [cargo, python, python::setup(folder), go, npm].into_iter().flatten().collect()
 }
 
-/// Returns the names of the packages that the program in `folder` requires, from the manifests of its language.
-/// Unreadable manifests are skipped.
+/// Returns the names of the packages on which the program in `folder` depends, according to the manifests of its
+/// language. Unreadable manifests are skipped.
 pub fn requirements(language: HelpLanguage, folder: &Path) -> Vec<String> {
     match language {
         HelpLanguage::Rust => {

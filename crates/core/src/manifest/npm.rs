@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
 const BUILD_FOLDERS: [&str; 3] = ["dist", "build", "out"];
-/// Conventional folders of the source code of build products.
+/// Folders that by convention contain the source code of build products.
 const SOURCE_FOLDERS: [&str; 3] = ["/src/", "/source/", "/packages/"];
 
 pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
@@ -36,8 +36,8 @@ pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
     }))
 }
 
-/// Returns the entry point for a file that the manifest names. A build product comes from a source file of the same
-/// name, or from files in a conventional source folder.
+/// Returns the entry point for a file that the manifest names, such as `dist/cli.js`. If the file is a build product,
+/// its source is a file of the same name or any file in a conventional source folder.
 fn start(path: &str) -> PackageEntry {
     let path = path.trim_start_matches("./");
     let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
@@ -58,7 +58,8 @@ pub fn is_build_folder(folder: &str) -> bool {
 }
 
 impl Package {
-    /// Returns the name without its scope, which npm uses for a program without a name.
+    /// Returns the package name without its scope: `tool` for `@org/tool`. If the manifest does not name a program, npm
+    /// gives it this name.
     pub fn short_name(&self) -> Option<&str> {
         self.name.as_deref().and_then(unscoped)
     }
@@ -94,8 +95,8 @@ fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Returns the packages that `package.json` requires, including those for development: a bundled program needs its
-/// packages at build time only.
+/// Returns the names of the packages that `package.json` requires. Development dependencies are included: a bundled
+/// program needs its packages only when it is built.
 pub(super) fn requirements(folder: &Path) -> Vec<String> {
     let manifest = json(&folder.join("package.json")).ok().flatten().unwrap_or_default();
     let kinds = ["dependencies", "optionalDependencies", "devDependencies"];
@@ -103,7 +104,7 @@ pub(super) fn requirements(folder: &Path) -> Vec<String> {
     tables.flat_map(Map::keys).cloned().collect()
 }
 
-/// Returns the folders of the workspaces that have a `package.json`.
+/// Returns the folders that match the `workspaces` of the manifest and contain a `package.json`.
 fn members(folder: &Path, manifest: &Map<String, Value>) -> Vec<PathBuf> {
     let list = match manifest.get("workspaces") {
         Some(Value::Object(object)) => object.get("packages"),

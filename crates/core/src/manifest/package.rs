@@ -4,7 +4,7 @@ use crate::model::Language;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// A kind of manifest.
+/// A kind of package manifest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum ManifestKind {
     /// `Cargo.toml`.
@@ -32,7 +32,7 @@ impl ManifestKind {
         }
     }
 
-    /// Returns the language of the packages that it declares.
+    /// Returns the programming language of packages with this kind of manifest.
     pub const fn language(self) -> Language {
         match self {
             Self::Cargo => Language::Rust,
@@ -54,21 +54,22 @@ pub struct Package {
     pub name: Option<String>,
     /// Whether the package is, or may be, a program.
     pub is_program: bool,
-    /// Declared programs.
+    /// Programs that the package contains.
     pub bins: Vec<Bin>,
-    /// Dependencies; read for Cargo packages only.
+    /// Packages that the manifest requires; read only for Cargo packages.
     pub dependencies: Vec<Dependency>,
     /// Entry points that the manifest declares.
     pub entry_points: Vec<PackageEntry>,
-    /// Patterns of the folders and files with code; empty for any.
+    /// Patterns of the folders and files with code, in the syntax of a `.gitignore`. If empty, any file can contain
+    /// code.
     pub sources: Vec<String>,
     /// Folders of the workspace members.
     pub members: Vec<PathBuf>,
-    /// Build command, for messages.
+    /// Command that builds the package, for messages.
     pub build: String,
 }
 
-/// A program that a package declares.
+/// A program in a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bin {
     /// Name of the program.
@@ -77,14 +78,14 @@ pub struct Bin {
     pub path: Option<PathBuf>,
 }
 
-/// An entry point of a program. Patterns have the syntax of a `.gitignore`.
+/// The entry point of a program: where its code starts. Patterns have the syntax of a `.gitignore`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PackageEntry {
     /// Name in the manifest: a file, or `module:function`.
     pub name: String,
     /// Patterns of files that may be the entry point.
     pub files: Vec<String>,
-    /// Patterns of source files that it may be built from.
+    /// Patterns of source files from which the entry point may be built.
     pub sources: Vec<String>,
     /// Whether the entry point is in a folder for build products.
     pub is_build_product: bool,
@@ -97,7 +98,8 @@ pub struct Dependency {
     pub language: Language,
     /// Package name in the registry.
     pub name: String,
-    /// Whether it is a package of the same repository, whose code is not read with this one's.
+    /// Whether the dependency is a package of the same repository. Such a package can contain code of the program that
+    /// is not read with the code of this package.
     pub own: bool,
     /// Folder of the dependency, if the manifest names it.
     #[serde(skip)]
@@ -110,7 +112,7 @@ impl Package {
         self.manifest.language()
     }
 
-    /// Returns an empty package of this kind.
+    /// Creates a package without contents for a manifest of this kind.
     pub(super) fn new(manifest: ManifestKind) -> Self {
         Self { manifest, file: manifest.file_name(), ..Self::default() }
     }

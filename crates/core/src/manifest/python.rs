@@ -42,7 +42,8 @@ pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
     }))
 }
 
-/// Reads `name = package.module:function` lines of `console_scripts` in `setup.py` or `setup.cfg`.
+/// Reads the package in `setup.cfg` or `setup.py`. Its entry points are the lines `name = package.module:function` of
+/// `console_scripts`.
 pub(super) fn setup(folder: &Path) -> Option<Package> {
     let (file, text) = ["setup.cfg", "setup.py"]
         .into_iter()
@@ -87,7 +88,8 @@ pub(super) fn requirements(folder: &Path) -> Vec<String> {
     all.map(|requirement| package_name(&requirement)).filter(|name| !name.is_empty()).collect()
 }
 
-/// Returns the entries of `install_requires`: strings of a list in `setup.py`, indented lines in `setup.cfg`.
+/// Returns the requirements in `install_requires`: the strings of a list in `setup.py`, or the indented lines in
+/// `setup.cfg`.
 fn install_requires(text: &str) -> Vec<String> {
     let Some((_, rest)) = text.split_once("install_requires") else { return Vec::new() };
     match rest.trim_start().strip_prefix('=').map(str::trim_start) {
@@ -102,7 +104,7 @@ fn install_requires(text: &str) -> Vec<String> {
     }
 }
 
-/// Returns the normalized package name of a requirement such as `Typer[all]>=0.9; python_version>"3.8"`.
+/// Returns the normalized package name of a requirement: `typer` for `Typer[all]>=0.9; python_version>"3.8"`.
 fn package_name(requirement: &str) -> String {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let name = requirement.trim().split(|c| !is_name(c)).next().unwrap_or_default();
@@ -110,7 +112,7 @@ fn package_name(requirement: &str) -> String {
     parts.collect::<Vec<_>>().join("-").to_ascii_lowercase()
 }
 
-/// Returns the entry point for `package.module:function`.
+/// Returns the entry point for a function in a manifest, such as `package.module:function`.
 fn start(target: &str) -> PackageEntry {
     let path = target.split(':').next().unwrap_or(target).trim().replace('.', "/");
     let files = vec![format!("**/{path}.py"), format!("**/{path}/__init__.py")];

@@ -27,8 +27,8 @@ impl FromStr for CheckId {
     }
 }
 
-/// Returns the usage error for an unknown ID of a check or kind of change (`what`). Its hint names the most similar one
-/// of `ids`.
+/// Returns the usage error for an unknown `id`. `what` is the kind of the ID, such as `check`. The hint names the most
+/// similar one of `ids`.
 pub fn unknown_id_error<'n>(what: &str, id: &str, ids: impl Iterator<Item = &'n str>) -> Error {
     let hint = match nearest(id, ids) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -47,8 +47,8 @@ pub fn matches_pattern(pattern: &str, id: &str) -> bool {
     inner.and_then(|inner| parts.try_fold(inner, |left, part| Some(left.split_once(part)?.1))).is_some()
 }
 
-/// Returns the pattern that is most similar to `pattern`, which matches none of the IDs: an ID, or the beginning of IDs
-/// and a `*`.
+/// Suggests a replacement for `pattern`, which matches none of `ids`: the most similar ID or, for a pattern with `*`,
+/// the most similar beginning of IDs, such as `p2-*`.
 pub fn nearest_pattern<'n>(pattern: &str, ids: impl Iterator<Item = &'n str>) -> Option<String> {
     if !pattern.contains('*') {
         return nearest(pattern, ids).map(str::to_owned);
@@ -58,7 +58,7 @@ pub fn nearest_pattern<'n>(pattern: &str, ids: impl Iterator<Item = &'n str>) ->
     nearest(pattern, prefixes.iter().map(String::as_str)).map(str::to_owned)
 }
 
-/// The schema accepts any string, since a report of another version may have other checks.
+/// The schema accepts any string as an ID, since a report of another version may contain other checks.
 impl JsonSchema for CheckId {
     fn inline_schema() -> bool {
         true

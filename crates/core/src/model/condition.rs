@@ -2,8 +2,8 @@
 
 use super::{Variant, single_conditions};
 
-/// Returns the name of a condition: the name of the variant, and of its environment if it has several, or the number of
-/// the repetition, from 1.
+/// Returns the name of a condition for reports: the name of the variant, and the name of its environment if it has
+/// several. For a repetition, its number from 1 follows instead.
 pub fn condition_name(variant: Variant, nth: u8) -> String {
     let environments = variant.environments();
     match environments.get(usize::from(nth)) {
@@ -15,15 +15,16 @@ pub fn condition_name(variant: Variant, nth: u8) -> String {
     }
 }
 
-/// Returns the variables that a condition sets, as assignments in front of a shell command.
+/// Returns the environment variables that a condition sets, as assignments in front of a shell command (`CI=true `).
+/// Empty for most conditions.
 pub fn condition_assignments(variant: Variant, nth: u8) -> String {
     let is_shown = variant == Variant::HostileEnv || single_conditions(variant, nth).is_some();
     let added = variant.added(nth).filter(|_| is_shown);
     added.map(|(name, value)| format!("{name}={value} ")).collect()
 }
 
-/// Returns a phrase for a condition, which follows a command line; `None` for a plain run. For an environment, it names
-/// only the first variables, which are enough to reproduce the result.
+/// Returns a phrase that describes a condition after a command line, such as `on a terminal`; `None` for a plain run.
+/// For an environment, the phrase contains only the first variables, which are enough to reproduce the result.
 pub fn condition_phrase(variant: Variant, nth: u8) -> Option<String> {
     let words = match variant {
         Variant::Plain => return None,
@@ -53,7 +54,8 @@ pub fn condition_phrase(variant: Variant, nth: u8) -> Option<String> {
     Some(words.to_owned())
 }
 
-/// Returns the phrase for the first two variables that a condition sets and a terminal does not.
+/// Returns a phrase for the first two variables that a condition sets, such as `with CI=true`. Omits variables that are
+/// set in every run on a terminal.
 fn first_variables(variant: Variant, nth: u8) -> String {
     let terminal = Variant::Tty.added(0).collect::<Vec<_>>();
     let added: Vec<_> = variant.added(nth).filter(|added| !terminal.contains(added)).collect();

@@ -3,20 +3,20 @@
 /// URL of the documentation site, set at build time: `AGENTNATIVE_DOCS_URL=https://… cargo build`.
 pub const DOCS_URL: Option<&str> = option_env!("AGENTNATIVE_DOCS_URL");
 
-/// The subject of a page of the site. The URL of the page is `<site>/<folder>/<name>.html`, such as
+/// The subject of a page of the documentation site. The URL of the page is `<site>/<folder>/<name>.html`, such as
 /// `<site>/checks/p2-output-json.html`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Topic {
     /// A check.
     Check,
-    /// A kind of change.
+    /// A kind of change between two versions of a contract or of an interface.
     Change,
     /// A bundled contract.
     Contract,
 }
 
 impl Topic {
-    /// Returns the folder of the pages on the site.
+    /// Returns the folder of the site with the pages about this subject.
     pub const fn folder(self) -> &'static str {
         match self {
             Self::Check => "checks",
@@ -25,13 +25,14 @@ impl Topic {
         }
     }
 
-    /// Returns the URL of the page about `name`; `None` if the URL of the site is missing or empty.
+    /// Returns the URL of the page about `name`. `site` is the URL of the documentation site; without one, the result
+    /// is `None`.
     pub fn url(self, site: Option<&str>, name: &str) -> Option<String> {
         let site = site.map(|site| site.trim().trim_end_matches('/')).filter(|site| !site.is_empty())?;
         Some(format!("{site}/{}/{name}.html", self.folder()))
     }
 
-    /// Returns the URL of the page about `name` or, without a site, the command that explains it.
+    /// Returns the URL of the page about `name` or, if `site` is missing, the command that prints the same text.
     pub fn url_or_command(self, site: Option<&str>, name: &str) -> String {
         self.url(site, name).unwrap_or_else(|| match self {
             Self::Check | Self::Change => format!("agentnative explain {name}"),

@@ -3,28 +3,29 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The target of a report.
+/// The target that a report is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetInfo {
-    /// Name in reports: the configured name, else that of the program.
+    /// Name of the target in reports: the configured name, else the name of the program.
     pub name: String,
-    /// Absolute path of the program, and the arguments before those of a probe; empty if only the code was read.
+    /// Absolute path of the program, and the arguments that precede those of each probe. Empty if only the code was
+    /// read.
     pub command: Vec<String>,
-    /// Folder of the project, if it has one.
+    /// Folder of the project that contains the target, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub project: Option<String>,
 }
 
-/// The configuration of a check.
+/// The configuration that a check used.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConfigInfo {
-    /// Name of the file; null without a configuration file.
+    /// Name of the configuration file; null without one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub file: Option<String>,
-    /// Digest of the bytes of that file: `xxh128:` and 32 hexadecimal digits, as `xxh128sum` prints them.
+    /// Digest of the bytes of the configuration file: `xxh128:` and 32 hexadecimal digits, as `xxh128sum` prints them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub digest: Option<String>,
-    /// Options of the command line that add to the file or override it.
+    /// Options of the command line that add to the configuration or override it.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub overrides: Vec<String>,
 }

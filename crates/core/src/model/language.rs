@@ -32,7 +32,7 @@ impl Language {
     }
 }
 
-/// A language that the hints of checks address.
+/// A programming language for which checks give specific hints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum HelpLanguage {

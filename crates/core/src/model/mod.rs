@@ -25,7 +25,7 @@ pub use toolkit::{ArgumentParser, HelpAudience, Toolkit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Level of a check.
+/// Level of a requirement in the standard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
@@ -38,7 +38,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// Returns the name.
+    /// Returns the name of the level, such as `must`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Must => "must",
@@ -62,7 +62,7 @@ pub enum Layer {
 }
 
 impl Layer {
-    /// Returns the name.
+    /// Returns the name of the layer, such as `source`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Behavioral => "behavioral",
@@ -91,7 +91,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// Returns the name, as in JSON.
+    /// Returns the name of the verdict in JSON, such as `not-applicable`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pass => "pass",
@@ -104,7 +104,7 @@ impl Status {
     }
 }
 
-/// The place of a problem: a run, with the place in one of its streams if there is one; or a file, with the span in it
+/// The place of a problem: a run, with a position in one of its streams if there is one, or a file, with a span in it
 /// if there is one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
@@ -116,28 +116,28 @@ pub struct Evidence {
     /// Format of the run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub format: Option<OutputFormat>,
-    /// Condition of the run.
+    /// Condition of the run, such as a terminal or a closed pipe.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub variant: Option<Variant>,
-    /// Index of the repetition or environment under this condition, from 0.
+    /// Index of the repetition or environment of the condition in `variant`, from 0.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub nth: Option<u8>,
     /// The command line of the run, quoted for a shell.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub argv: Option<String>,
-    /// Path of the file, relative to the project of the target, for a place in a file.
+    /// For a place in a file, its path relative to the project of the target.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub file: Option<String>,
     /// The stream, if the evidence is in one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub stream: Option<Stream>,
-    /// Byte offset in the stream or file, from 0.
+    /// 0-based byte offset of the problem in the stream or file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub offset: Option<u64>,
-    /// 1-based line.
+    /// 1-based line in the stream or file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub line: Option<u64>,
-    /// 1-based column in characters.
+    /// 1-based column of the problem, in characters.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub column: Option<u64>,
     /// 1-based line of the last character of a span in a file.
@@ -146,13 +146,13 @@ pub struct Evidence {
     /// 1-based column after the last character of a span in a file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub end_column: Option<u64>,
-    /// The line of the place, as the target printed it or the file contains it; control characters are escaped.
+    /// The line with the problem, as the target printed it or the file contains it; control characters are escaped.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub excerpt: Option<String>,
-    /// 0-based index of the character of the place in `excerpt`.
+    /// 0-based index in `excerpt` of the character at which the problem is.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub caret: Option<usize>,
-    /// The problem, or what was expected.
+    /// Description of the problem, or of what was expected.
     pub detail: String,
 }
 
@@ -161,35 +161,36 @@ pub struct Evidence {
 pub struct CheckResult {
     /// ID of the check, such as `p2-output-json`.
     pub id: CheckId,
-    /// Number of its principle.
+    /// Number of the principle of the standard that the check belongs to.
     pub principle: u8,
-    /// Level of the requirement.
+    /// Level of the check's requirement.
     pub level: Level,
-    /// Kind of evidence that it judges.
+    /// Kind of evidence that the check judges.
     pub layer: Layer,
-    /// IDs of the requirements of the standard that it decides, completely or in part, such as `p2-must-output-flag`.
+    /// IDs of the requirements of the standard that the check decides, completely or in part, such as
+    /// `p2-must-output-flag`.
     #[serde(default)]
     pub standard: Vec<String>,
-    /// The verdict.
+    /// The verdict of the check.
     pub status: Status,
     /// The requirement of the check, in one line.
     pub title: String,
-    /// The reason for the verdict: what was found and what was expected; for `unverified`, what is missing.
+    /// The reason for the verdict: what was found and what was expected. For `unverified`, it names what is missing.
     pub message: String,
-    /// The evidence, distinct problems first: each probe with a problem is listed before a problem is repeated under
-    /// another condition.
+    /// The places of the problems. Distinct problems come first: each probe with a problem is listed before a problem
+    /// is repeated under another condition.
     pub evidence: Vec<Evidence>,
-    /// Number of places that are not in `evidence`.
+    /// Number of further places that `evidence` does not contain.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub evidence_left_out: usize,
-    /// The verdicts on which this one depends: their problems prevent a decision.
+    /// The verdicts of other checks whose problems prevent a verdict of this check.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub blocked_by: Vec<BlockedBy>,
     /// Whether the check is unverified only because it needs a run and the selected layers run nothing. `--strict`
-    /// accepts that.
+    /// accepts such a check.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub needs_runs: bool,
-    /// How to fix it.
+    /// How to fix the problem.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub help: Option<String>,
     /// The documentation of the check: a URL or a command.
@@ -207,10 +208,10 @@ const fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// A verdict on which another one depends.
+/// A verdict of another check whose problems prevent a verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BlockedBy {
-    /// ID of the check that reports the cause.
+    /// ID of the other check, which reports the cause.
     pub id: CheckId,
     /// Name of the probe that has the problem, if it concerns a single probe.
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -4,21 +4,22 @@ use crate::model::OutputFormat;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A kind of derived call. All are harmless: agentnative does not guess commands of the target.
+/// A kind of derived call, which agentnative makes in addition to the declared probes. All kinds are harmless:
+/// agentnative does not guess commands of the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DerivedKind {
-    /// `--help`.
+    /// The target with `--help`.
     Help,
-    /// `-h`, unless the help gives it another meaning.
+    /// The target with `-h`, unless its help gives `-h` another meaning.
     HelpShort,
-    /// `COMMAND --help` for each command of the declared probes.
+    /// `COMMAND --help`, for each command that a declared probe calls.
     CommandHelp,
-    /// `--version`.
+    /// The target with `--version`.
     Version,
     /// The target with an unknown flag.
     UnknownFlag,
-    /// An unknown command; only for targets whose help lists commands.
+    /// The target with an unknown command, if its help lists commands.
     UnknownCommand,
     /// A declared probe without a format flag.
     NoFormat,
@@ -42,32 +43,32 @@ pub enum DerivedKind {
     NoInput,
     /// A declared probe with the option that disables the pager, after and before its arguments.
     NoPager,
-    /// A declared probe with a common option before its arguments; if it declares a flag position, also with the format
-    /// flag after its arguments.
+    /// A declared probe with a common option before its arguments. If the probe declares the position of the format
+    /// flag, also with this flag after its arguments.
     GlobalFlag,
     /// The calls that print completion scripts for bash, zsh and fish.
     Completions,
-    /// A declared probe with an option that a variable can replace, and with that variable instead.
+    /// A declared probe with an option that an environment variable can replace, and with this variable instead.
     EnvFlag,
     /// A declared probe that changes something, with the option that only shows what it would change.
     DryRun,
-    /// A declared probe that destroys something, without its confirmation.
+    /// A declared probe that destroys something, without the option that confirms it.
     Unconfirmed,
-    /// A declared probe that changes something, with its confirmation if it needs one.
+    /// A declared probe that changes something, with the option that confirms it if it needs one.
     Confirmed,
-    /// The same call again in the same folder.
+    /// A declared probe that changes something, called a second time in the same folder.
     Again,
     /// A long-running declared probe, interrupted by SIGTERM.
     Interrupted,
-    /// The same call after an interrupted one, in the same folder.
+    /// A long-running declared probe, called in the folder in which SIGTERM interrupted it before.
     After,
     /// A long-running declared probe, interrupted by SIGINT.
     Sigint,
     /// A declared probe that sends a request to a server that never answers, with a time limit of one second.
     Timeout,
-    /// The same call with an unknown flag.
+    /// A declared probe that sends a request to a server that never answers, with an unknown flag.
     InvalidRequest,
-    /// The same call without the secret that it needs.
+    /// A declared probe that sends a request to a server that never answers, without the secret that it needs.
     AnonymousRequest,
     /// A declared probe that needs the secret, passed in a file.
     SecretFile,
@@ -75,59 +76,59 @@ pub enum DerivedKind {
     SecretStdin,
     /// A declared probe that needs the secret, with the option that prints more details.
     Verbose,
-    /// An example in the help with an unknown flag; only for commands of the declared probes.
+    /// An example from the help with an unknown flag, if a declared probe calls the same command.
     Example,
     /// The command that installs the instructions for agents.
     BundleInstall,
     /// The command that prints the schema.
     Schema,
-    /// A declared probe with the format flag in the flag position in which the target rejects it.
+    /// A declared probe with the format flag at a position at which the target rejects it.
     Refused,
 }
 
-/// The identity of a probe. Probes with different calls have different identities, even if their names are equal. The
-/// selection of checks does not change an identity.
+/// The identity of a probe, which does not depend on the selected checks. Probes with different calls have different
+/// identities, even if their names are equal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ProbeId {
-    /// A probe that the configuration or the command line declares, by its name.
+    /// A probe that the configuration or `--probe` declares, identified by its name.
     Declared(String),
-    /// A call that is derived from the target or from a declared probe.
+    /// A derived call: a variation of a declared probe, or a call of the target itself.
     Derived {
         /// The kind of the derived call.
         kind: DerivedKind,
-        /// Name of the declared probe that it is derived from; `None` for a call of the target itself.
+        /// Name of the declared probe that the call is derived from; `None` for a call of the target itself.
         #[serde(default, rename = "from", skip_serializing_if = "Option::is_none")]
         source: Option<String>,
-        /// The case, which distinguishes the calls of one kind and source.
+        /// The case, which distinguishes calls of the same kind and source.
         #[serde(default, skip_serializing_if = "Case::is_only")]
         case: Case,
     },
-    /// A call that exploration found, by its arguments.
+    /// A call that the exploration of the target's commands found, identified by its arguments.
     Explored {
-        /// The arguments.
+        /// The arguments of the call.
         explored: Vec<String>,
     },
 }
 
-/// Distinguishes the derived calls of one kind and source.
+/// What distinguishes derived calls of the same kind that come from the same declared probe.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Case {
     /// The only call of its kind and source.
     #[default]
     Only,
-    /// With this format.
+    /// The call in this format.
     Format(OutputFormat),
-    /// With this limit of a list.
+    /// The call with this limit for the items of a list.
     Limit(u64),
-    /// With these words: a command, an example, an option after the arguments, or a shell.
+    /// The call with these words: a command, an example, an option after the arguments, or the name of a shell.
     Words(Vec<String>),
-    /// With these words before the arguments.
+    /// The call with these words before its arguments.
     InFront(Vec<String>),
-    /// With the option that this environment variable replaces.
+    /// The call with the option that this environment variable replaces.
     OptionOf(String),
-    /// With this environment variable set to this value.
+    /// The call with this environment variable (first) set to this value (second).
     Variable(String, String),
 }
 
@@ -136,24 +137,25 @@ impl Case {
         *self == Self::Only
     }
 
-    /// Returns the case of these words.
+    /// Creates a case that is identified by these words.
     pub fn words(words: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self::Words(words.into_iter().map(Into::into).collect())
     }
 }
 
 impl ProbeId {
-    /// Returns the identity of a declared probe.
+    /// Returns the identity of the declared probe with this name.
     pub fn declared(name: impl Into<String>) -> Self {
         Self::Declared(name.into())
     }
 
-    /// Returns the identity of a derived call that is the only one of its kind and source.
+    /// Returns the identity of the only call of a kind that is derived from the declared probe `from`. `None` stands
+    /// for a call of the target itself.
     pub const fn derived(kind: DerivedKind, from: Option<String>) -> Self {
         Self::Derived { kind, source: from, case: Case::Only }
     }
 
-    /// Returns the kind of a derived call.
+    /// Returns the kind of a derived call; `None` for any other probe.
     pub const fn kind(&self) -> Option<DerivedKind> {
         match self {
             Self::Derived { kind, .. } => Some(*kind),
@@ -161,7 +163,8 @@ impl ProbeId {
         }
     }
 
-    /// Returns the name of the declared probe that a derived call comes from.
+    /// Returns the name of the declared probe that a derived call comes from. `None` for a call of the target itself,
+    /// and for a probe that is not derived.
     pub fn from(&self) -> Option<&str> {
         match self {
             Self::Derived { source: from, .. } => from.as_deref(),

@@ -4,8 +4,8 @@ use super::HelpLanguage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// An argument parser that manifests declare as a dependency. Those of standard libraries (argparse, `util.parseArgs`,
-/// `flag`, getopts) are not included: the hints for them are those of the language.
+/// An argument parser that a manifest can declare as a dependency. Parsers of standard libraries (argparse,
+/// `util.parseArgs`, `flag`, getopts) are not included: hints for a language apply to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ArgumentParser {
@@ -59,13 +59,13 @@ impl ArgumentParser {
         self.row().map_or("", |(_, name, ..)| name)
     }
 
-    /// Returns the language of the programs that use this parser.
+    /// Returns the programming language of the programs that use this parser.
     pub fn language(self) -> Option<HelpLanguage> {
         self.row().map(|(_, _, language, _)| *language)
     }
 
-    /// Returns the parser of a program in `language` that depends on `packages`; `None` if they contain no parser, or
-    /// several unrelated ones.
+    /// Returns the argument parser of a program in `language` that depends on `packages`; `None` if the packages
+    /// contain no parser, or several unrelated ones.
     pub fn detect(language: HelpLanguage, packages: &[String]) -> Option<Self> {
         let named = PARSERS.iter().filter(|(_, _, parser_language, names)| {
             *parser_language == language
@@ -80,7 +80,7 @@ impl ArgumentParser {
     }
 }
 
-/// The language and the argument parser of a target, as far as its files show them.
+/// The programming language and the argument parser of a target, if its files show them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Toolkit {
     /// The programming language.
@@ -89,7 +89,7 @@ pub struct Toolkit {
     pub parser: Option<ArgumentParser>,
 }
 
-/// The targets that a line of the help of a check addresses.
+/// The targets for which a hint of a check is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum HelpAudience {

@@ -2,14 +2,14 @@
 
 use crate::config::{FORMAT_PLACEHOLDER, insert_format_flag};
 
-/// Inserts `options` into `args` before the first `--`, else at the end.
+/// Inserts `options` at the end of `args`, or before the first `--` if there is one.
 pub(super) fn insert_last(args: &[String], options: &[String]) -> Vec<String> {
     let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
     [&args[..end], options, &args[end..]].concat()
 }
 
-/// Inserts `option` after the last of `args` and removes the format placeholder; `None` unless arguments follow the
-/// placeholder.
+/// Removes the placeholder of the format flag from `args`, and inserts `option` after the arguments that follow it.
+/// Returns `None` if no arguments follow the placeholder.
 pub(super) fn insert_behind_format(args: &[String], option: &str) -> Option<Vec<String>> {
     let flag_position = args.iter().position(|arg| arg == FORMAT_PLACEHOLDER)?;
     args[flag_position + 1..].iter().take_while(|arg| *arg != "--").next()?;

@@ -15,20 +15,21 @@ use std::time::Duration;
 /// A call of the target: a declared probe or a derived call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probe {
-    /// The identity.
+    /// The identity, which does not depend on the name.
     pub id: ProbeId,
-    /// The name in reports, unique among all probes of the target.
+    /// The name of the call in reports, unique among all probes of the target.
     pub name: String,
-    /// The call.
+    /// The arguments, environment and other properties of the call.
     #[serde(flatten)]
     pub call: CallConfig,
-    /// Whether the arguments of a run still lack the format flag.
+    /// Whether each run adds the format flag to the arguments of the call.
     pub asks_format: bool,
-    /// The expected exit code, if any.
+    /// The expected exit code; `None` without an expectation.
     pub exit: Option<i32>,
-    /// The formats of the runs.
+    /// The formats in which the call runs.
     pub formats: Vec<OutputFormat>,
-    /// The flag position that the target accepts, if it was determined.
+    /// The position at which the target accepts the format flag. `None` if it is after the arguments or was not
+    /// determined.
     #[serde(default, rename = "place", skip_serializing_if = "Option::is_none")]
     pub flag_position: Option<FlagPosition>,
     /// The effect of a call that changes something; `None` for any other call.
@@ -36,31 +37,32 @@ pub struct Probe {
     pub effect: Option<Effect>,
     /// Time limit after which a run is killed.
     pub timeout: Duration,
-    /// Whether the runs write to the folder that they start in.
+    /// Whether confined runs can write to the folder that they start in.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub writes: bool,
 }
 
-/// The declared effect of a call that changes something. Each run of it is confined and starts in a copy of its
+/// The declared effect of a call that changes something. Each of its runs is confined and starts in a copy of the
 /// workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effect {
-    /// The arguments without the confirmation, if the call has to be confirmed.
+    /// The arguments without the option that confirms the call; `None` if the call needs no confirmation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unconfirmed: Option<Vec<String>>,
-    /// Whether it is declared that a second call changes nothing.
+    /// Whether the configuration declares that a second call changes nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub idempotent: bool,
-    /// Whether it is declared that a second call changes something again.
+    /// Whether the configuration declares that a second call changes something again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_idempotent: bool,
-    /// The formats of the call. Those of the probe are empty unless the configuration declares them.
+    /// The formats of the call. [`Probe::formats`] is empty instead, unless the configuration declares formats of the
+    /// probe.
     pub formats: Vec<OutputFormat>,
-    /// The exit code of a dry run.
+    /// The expected exit code of a dry run.
     pub dry_run_exit: Option<i32>,
 }
 
-/// A flag position other than after all arguments.
+/// A position of the format flag in a call, other than after all arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlagPosition {
@@ -72,7 +74,7 @@ pub enum FlagPosition {
 }
 
 impl FlagPosition {
-    /// Describes the position for reports.
+    /// Returns a description of the position for reports, such as `before the subcommand`.
     pub const fn description(self) -> &'static str {
         match self {
             Self::Front => "before the subcommand",
@@ -82,7 +84,7 @@ impl FlagPosition {
 }
 
 impl Probe {
-    /// Returns the probe that the configuration or the command line declares.
+    /// Creates the probe for a declaration in the configuration or in `--probe`.
     pub fn declared(config: &ProbeConfig, target: &TargetConfig) -> Self {
         let formats: Vec<OutputFormat> = config.formats_for(target).collect();
         let declared = config.call.flags.get(&CommonOption::Confirm);
@@ -116,7 +118,7 @@ impl Probe {
         }
     }
 
-    /// Returns the probe with other arguments.
+    /// Returns the probe with its arguments replaced.
     #[must_use]
     pub fn with_args(mut self, args: Vec<String>) -> Self {
         self.call.args = args;
@@ -128,51 +130,53 @@ impl Probe {
         matches!(self.id, ProbeId::Declared(_))
     }
 
-    /// Returns the first arguments that are not flags, which may name a command. Flags before them are skipped.
+    /// Returns the first consecutive arguments that are not flags, such as `remote`, `add`. They may name a command.
+    /// Flags before them are skipped.
     pub fn command_words(&self) -> impl Iterator<Item = &str> {
         let is_flag = |word: &&str| word.starts_with('-');
         let words = self.call.args.iter().map(String::as_str).filter(|word| *word != FORMAT_PLACEHOLDER);
         words.skip_while(is_flag).take_while(move |word| !is_flag(word))
     }
 
-    /// Returns whether the probe calls this command.
+    /// Returns whether the arguments of the probe begin with the words of this command, such as `remote`, `add`.
     pub fn calls(&self, command: &[String]) -> bool {
         self.command_words().take(command.len()).eq(command)
     }
 
-    /// Returns whether a run requires confinement because it changes something, or may do so.
+    /// Returns whether the runs have to be confined, because they change something or may do so.
     pub fn is_confined(&self) -> bool {
         self.effect.is_some()
             || self.is_kind(DerivedKind::Example)
             || self.is_kind(DerivedKind::BundleInstall)
     }
 
-    /// Returns whether the probe changes something or calls the stalled server, and runs only in the scenarios for that.
+    /// Returns whether the declared call itself is not run: it changes something or calls the server that never
+    /// answers. Only calls that are derived for this purpose run.
     pub fn runs_only_in_scenarios(&self) -> bool {
         self.is_declared() && self.formats.is_empty() && (self.effect.is_some() || self.is_stalled())
     }
 
-    /// Returns whether only one check judges how the runs end: they are interrupted or time out, or nothing declares their
-    /// call.
+    /// Returns whether only a single check judges how the runs end. Such runs are interrupted or time out, or their
+    /// calls are not declared.
     pub fn has_special_end(&self) -> bool {
         use DerivedKind::{AnonymousRequest, Example, Interrupted, InvalidRequest, Sigint, Timeout};
         let kinds = [Interrupted, Sigint, Timeout, InvalidRequest, AnonymousRequest, Example];
         kinds.into_iter().any(|kind| self.is_kind(kind))
     }
 
-    /// Returns whether the runs get a secret: that of the target, or a non-empty one in the `env` of the probe.
+    /// Returns whether the runs get a secret: the secret of the target, or a non-empty one in the `env` of the probe.
     pub fn has_secret(&self, profile: &TargetProfile) -> bool {
         let variable = profile.conventions.secret.as_ref().and_then(|secret| self.call.env.get(&secret.env));
         self.call.secret || variable.is_some_and(|value| !value.is_empty())
     }
 
-    /// Returns whether the probe calls the stalled server, which never answers.
+    /// Returns whether the probe calls the stalled server, which accepts connections and never answers.
     pub fn is_stalled(&self) -> bool {
         self.call.args.iter().chain(self.call.env.values()).any(|word| word.contains(STALLED_PLACEHOLDER))
     }
 
-    /// Returns whether stdout contains data if the exit code is as expected: the code is 0 or declared as a result. All
-    /// checks on data use this; any other expected exit code reports an error.
+    /// Returns whether stdout contains data if the exit code is as expected: the code is 0 or declared as a result. Any
+    /// other expected exit code reports an error. All checks of data use this function.
     pub fn prints_data(&self) -> bool {
         self.exit == Some(0) || self.call.result
     }
@@ -183,34 +187,35 @@ impl Probe {
         first.is_some_and(|arg| !arg.starts_with('-'))
     }
 
-    /// Returns whether the format flag of the probe is only assumed and has to be verified. A list of formats that contains
-    /// `json` or `jsonl` declares that the flag exists.
+    /// Returns whether the format flag of the probe is only assumed and has to be verified by a call. If the probe
+    /// lists its formats and the list contains `json` or `jsonl`, the flag counts as declared.
     pub fn has_unverified_format_flag(&self, profile: &TargetProfile) -> bool {
         let listed = self.formats.len() < OutputFormat::ALL.len() && self.formats.iter().any(|f| f.is_json());
         profile.asks_first && self.call.format_flags.is_empty() && !listed
     }
 
-    /// Returns whether the runs omit the format flag because the probe may interpret it as something else.
+    /// Returns whether runs of a declared probe omit the format flag, because the target may interpret it as something
+    /// else.
     pub fn omits_format_flag(&self) -> bool {
         self.is_declared() && !self.asks_format
     }
 
-    /// Returns whether this is a derived call of this kind.
+    /// Returns whether the probe is a derived call of this kind.
     pub fn is_kind(&self, kind: DerivedKind) -> bool {
         self.id.kind() == Some(kind)
     }
 
-    /// Returns the name of the declared probe that a derived call comes from.
+    /// Returns the name of the declared probe that a derived call comes from; `None` for any other probe.
     pub fn source(&self) -> Option<&str> {
         self.id.from()
     }
 
-    /// Returns the key of the plain run in `format`.
+    /// Returns the key of the run of this probe in `format` without a special condition.
     pub fn plain_run(&self, format: OutputFormat) -> RunKey {
         RunKey::plain(self.id.clone(), format)
     }
 
-    /// Returns the arguments of a run in `format`.
+    /// Returns the arguments of a run in `format`, including the format flag if the run needs one.
     pub fn args_in(&self, format: OutputFormat, profile: &TargetProfile) -> Vec<String> {
         // In a call of the target itself, text needs no format flag, which the call may not accept.
         let needs_flag =
@@ -219,12 +224,12 @@ impl Probe {
         insert_format_flag(&self.call.args, flag_args)
     }
 
-    /// Returns whether the format flag of this probe is `--output FORMAT`.
+    /// Returns whether `--output FORMAT` selects `format` in this probe.
     pub fn has_output_flag(&self, format: OutputFormat, profile: &TargetProfile) -> bool {
         is_output_flag(self.format_args(format, profile), format)
     }
 
-    /// Returns the arguments of the format flag of this probe; empty if there are none.
+    /// Returns the arguments that select `format` in this probe; empty if there are none.
     pub fn format_args<'a>(&'a self, format: OutputFormat, profile: &'a TargetProfile) -> &'a [String] {
         match self.call.format_flags.get(&format) {
             Some(declared) => declared.args().unwrap_or_default(),
@@ -232,7 +237,7 @@ impl Probe {
         }
     }
 
-    /// Returns the spelling of a common option for this probe.
+    /// Returns the arguments that spell a common option in this probe, or else in its target.
     pub fn common_option<'a>(&'a self, flag: CommonOption, profile: &'a TargetProfile) -> &'a FormatFlag {
         self.call.flags.get(&flag).unwrap_or_else(|| profile.conventions.flags.get(flag))
     }

@@ -16,15 +16,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Time limit of an example from the help, whose last argument should be rejected.
+/// Time limit of a call that is made from an example in the help. The call ends with an unknown flag, which the target
+/// should reject immediately.
 const EXAMPLE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The shells whose completion scripts are requested.
 pub const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
 
-/// Returns the derived calls of these kinds.
+/// Returns the derived calls of the given kinds, for the target itself and from the declared probes. `timeout` is the
+/// time limit of calls of the target itself.
 ///
-/// Calls are derived only from declared probes that print data, since another flag for a call that fails anyway shows
+/// Calls are derived only from declared probes that print data: another flag for a call that fails anyway shows
 /// nothing.
 pub fn derive_calls(
     kinds: &BTreeSet<DerivedKind>,
@@ -79,8 +81,9 @@ pub fn derive_calls(
     probes
 }
 
-/// Returns the workspace and the working directory for calls of the target itself: those that all declared probes share;
-/// else the first of their non-empty workspaces, ordered by path; else neither, for the folder of the target.
+/// Returns the workspace and the working directory for calls of the target itself. If all declared probes have the same
+/// ones, returns these. Else returns the first non-empty workspace of the probes, ordered by path. If there is none,
+/// both are `None`, which means the folder of the target.
 fn start_folder(declared: &[Probe]) -> (Option<Workspace>, Option<PathBuf>) {
     let starts: BTreeSet<_> =
         declared.iter().map(|probe| (probe.call.workspace.clone(), probe.call.cwd.clone())).collect();
@@ -91,8 +94,9 @@ fn start_folder(declared: &[Probe]) -> (Option<Workspace>, Option<PathBuf>) {
     (workspaces.into_iter().find(|workspace| *workspace != Workspace::Empty), None)
 }
 
-/// Returns `COMMAND --help` for each of these commands, derived from the first declared probe that calls the command: if
-/// the target ignores the flag, only a declared command runs.
+/// Returns the call `COMMAND --help` for each of these commands. It is derived from the first declared probe that calls
+/// the command; commands without such a probe are omitted. If the target ignores the flag, only a declared command
+/// runs.
 pub fn command_helps(declared: &[Probe], commands: &[Vec<String>]) -> Vec<Probe> {
     let help_call = |command: &Vec<String>| {
         let probe = declared.iter().find(|probe| probe.calls(command))?;
@@ -126,8 +130,9 @@ pub fn command_helps(declared: &[Probe], commands: &[Vec<String>]) -> Vec<Probe>
     probes
 }
 
-/// Returns the examples of the help with an unknown flag, each derived from the first declared probe that calls the same
-/// command: if the target ignores the flag, only a call of this command runs, and it is confined.
+/// Returns calls for the examples in the help, each with an unknown flag at its end. Each is derived from the first
+/// declared probe that calls the same command. If the target ignores the flag, only a call of this command runs, and it
+/// is confined.
 fn examples(declared: &[Probe], profile: &TargetProfile) -> Vec<Probe> {
     let example_call = |args: &Vec<String>| {
         let call = declared.first()?.clone().with_args(insert_last(args, &[UNKNOWN_FLAG.to_owned()]));
@@ -156,7 +161,8 @@ fn examples(declared: &[Probe], profile: &TargetProfile) -> Vec<Probe> {
     profile.examples.iter().filter_map(example_call).collect()
 }
 
-/// Returns the call that installs the instructions for agents, in an empty workspace.
+/// Returns the call that installs the target's instructions for agents, in an empty workspace; `None` if it is not
+/// declared.
 fn bundle_install(profile: &TargetProfile, timeout: Duration) -> Option<Probe> {
     let args: Vec<&str> = profile.conventions.bundle_install.args()?.iter().map(String::as_str).collect();
     let mut probe = Probe {
@@ -169,7 +175,8 @@ fn bundle_install(profile: &TargetProfile, timeout: Duration) -> Option<Probe> {
     Some(probe)
 }
 
-/// Returns the calls that print completion scripts, by the declared arguments or the name of a listed command.
+/// Returns the calls that print completion scripts, one per shell. The arguments are the declared ones, or else a
+/// command `completions` or `completion` in the help. Empty if there is neither.
 fn completions(profile: &TargetProfile, timeout: Duration) -> Vec<Probe> {
     let names = ["completions", "completion"];
     let listed = names.into_iter().find(|name| profile.commands.iter().any(|command| command == name));
@@ -192,7 +199,7 @@ fn completions(profile: &TargetProfile, timeout: Duration) -> Vec<Probe> {
     SHELLS.into_iter().map(completion_call).collect()
 }
 
-/// Removes probes with the identity of an earlier one, and makes the names of the others unique.
+/// Removes probes that have the same identity as an earlier one. Makes the names of the others unique by adding `'`.
 fn deduplicate(probes: &mut Vec<Probe>, declared: &[Probe]) {
     let mut ids = BTreeSet::new();
     probes.retain(|probe| ids.insert(probe.id.clone()));
@@ -204,7 +211,8 @@ fn deduplicate(probes: &mut Vec<Probe>, declared: &[Probe]) {
     }
 }
 
-/// Returns the calls that verify the format flag before all other runs: each open probe with an unknown format.
+/// Returns the calls that verify an assumed format flag before all other runs: each probe whose flag is unverified is
+/// called with an unknown format.
 pub fn format_flag_calls(declared: &[Probe], profile: &TargetProfile) -> Vec<Probe> {
     // A probe with a workspace may write files, so its format flag needs no separate call.
     let open = declared
@@ -216,7 +224,8 @@ pub fn format_flag_calls(declared: &[Probe], profile: &TargetProfile) -> Vec<Pro
     probes
 }
 
-/// Returns the call of the target itself of this kind, if the kind has one for this target.
+/// Returns the call of this kind that does not depend on a declared probe, such as `--help`. Returns `None` if the kind
+/// has no such call, or has none for this target.
 pub fn target_calls(kind: DerivedKind, profile: &TargetProfile, timeout: Duration) -> Option<Probe> {
     let (args, exit): (&[&str], _) = match kind {
         DerivedKind::Help => (&["--help"], 0),
@@ -249,8 +258,8 @@ pub fn target_calls(kind: DerivedKind, profile: &TargetProfile, timeout: Duratio
     Some(probe)
 }
 
-/// Returns the calls of this kind that are derived from a declared probe. `first` marks the first probe, since some kinds
-/// are derived from that alone.
+/// Returns the calls of this kind that are derived from a declared probe. `first` is true for the first declared probe,
+/// from which alone some kinds are derived.
 fn from_probe(kind: DerivedKind, probe: &Probe, profile: &TargetProfile, first: bool) -> Vec<Probe> {
     use OutputFormat::{Json, Jsonl, Text};
     let call = |case, label: &str, flag_args: &[&str], exit, format| {
@@ -324,13 +333,14 @@ fn from_probe(kind: DerivedKind, probe: &Probe, profile: &TargetProfile, first: 
     }
 }
 
-/// Returns the values for the option that limits a list: two that show whether the target obeys it, and one above the
-/// maximum without a limit.
+/// Returns the values for the option that limits a list: 1 and 2, which show whether the target obeys the option, and
+/// one more than the maximum that the list has without it.
 fn limit_values(list: &ListConfig) -> BTreeSet<u64> {
     [1, 2].into_iter().chain(list.max.map(|max| max + 1)).collect()
 }
 
-/// Replaces the value of the option in `args` by an invalid one; `None` if they do not contain the option.
+/// Replaces the value of the option `choices.flag` in `args` by an invalid one; `None` if `args` does not contain the
+/// option.
 fn with_invalid_value(choices: &OptionChoices, args: &[String]) -> Option<Vec<String>> {
     let mut invalid = args.to_vec();
     let joined = format!("{}=", choices.flag);
@@ -343,7 +353,8 @@ fn with_invalid_value(choices: &OptionChoices, args: &[String]) -> Option<Vec<St
     Some(invalid)
 }
 
-/// Replaces the value of a format flag by an unknown format; `None` for a flag without a value, such as `-j`.
+/// Replaces the format in the arguments that select it by an unknown one; `None` if the arguments contain no value,
+/// such as `-j`.
 fn with_unknown_format(flag_args: &[String], format: OutputFormat) -> Option<Vec<String>> {
     let is_value = |index: usize| {
         index > 0 && flag_args[index - 1].starts_with('-') && !flag_args[index].starts_with('-')

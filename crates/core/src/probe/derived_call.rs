@@ -1,4 +1,4 @@
-//! Builds derived calls.
+//! Builds derived calls: the unknown words that they contain, and functions that create them.
 
 use super::args::insert_last;
 use super::definition::Probe;
@@ -17,7 +17,7 @@ pub const UNKNOWN_VALUE: &str = "agentnative-unknown-value";
 /// A format that no program has.
 pub const UNKNOWN_FORMAT: &str = "agentnative-unknown-format";
 
-/// Returns a call of the target itself, in all formats and without an expected exit code.
+/// Creates a derived call of the target itself. It runs in all formats and has no expected exit code.
 pub(super) fn target_call(kind: DerivedKind, args: &[&str], timeout: Duration) -> Probe {
     let words = args.iter().map(|arg| (*arg).to_owned()).collect();
     Probe {
@@ -34,7 +34,8 @@ pub(super) fn target_call(kind: DerivedKind, args: &[&str], timeout: Duration) -
     }
 }
 
-/// Returns a copy of a declared probe with the identity and name of a derived call.
+/// Creates a derived call as a copy of a declared probe with another identity. Its name is that of the probe, followed
+/// by `label`.
 pub(super) fn derive_from(kind: DerivedKind, case: Case, probe: &Probe, label: &str) -> Probe {
     Probe {
         id: ProbeId::Derived { kind, source: Some(probe.name.clone()), case },
@@ -43,8 +44,8 @@ pub(super) fn derive_from(kind: DerivedKind, case: Case, probe: &Probe, label: &
     }
 }
 
-/// Inserts an option into `args` of a probe where the probe accepts options: at the flag position, if that was determined
-/// or the target has no subcommands; else last.
+/// Inserts an option into `args`, arguments of a probe, where the probe accepts options. If the flag position was
+/// determined or the target has no subcommands, this is the flag position. Else it is the end, or before a `--`.
 pub fn insert_option(
     args: &[String],
     option: &[String],

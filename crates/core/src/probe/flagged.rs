@@ -1,4 +1,4 @@
-//! Calls of declared probes with a common option after or before their arguments.
+//! Derives calls from declared probes by adding a common option after or before their arguments.
 
 use super::derived_call::derive_from;
 use super::{FlagPosition, Probe, TargetProfile};
@@ -70,6 +70,7 @@ fn with_option_after(
 }
 
 /// Returns the index in the arguments of a probe at which options are inserted: after the arguments, but before a `--`.
+/// If the target accepts options only at the flag position, it is that position.
 pub(super) fn option_index(probe: &Probe, profile: &TargetProfile) -> usize {
     let flag_position = probe.call.args.iter().position(|arg| arg == FORMAT_PLACEHOLDER);
     // If the target has no subcommands, or accepts options only there, the flag position is that of all options.
@@ -96,7 +97,8 @@ fn with_option_before(
     })
 }
 
-/// Returns the call with the format flag of `json` after its arguments, if another flag position is declared.
+/// Returns the call of the probe with the format flag of `json` after all arguments. Returns `None` unless the probe
+/// declares another position with `{format}`.
 fn with_format_last(probe: &Probe, profile: &TargetProfile) -> Option<Probe> {
     const FORMAT: OutputFormat = OutputFormat::Json;
     let has_declared_position =

@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// The first version that contains the identities of probes.
+/// The first version of recordings that contains the identities of probes.
 pub(super) const FIRST_WITH_IDS: u32 = 4;
 
-/// Parses the head. The identities of derived calls still lack their case, which [`complete_ids`] adds.
+/// Parses the head (first line) of an old recording. The identities of derived calls still lack their case, which
+/// [`complete_ids`] adds.
 pub(super) fn parse_head(head: &[u8]) -> serde_json::Result<Recording> {
     let mut head: Value = serde_json::from_slice(head)?;
     let probes = head.get_mut("probes").and_then(Value::as_array_mut);
@@ -26,7 +27,7 @@ pub(super) fn parse_head(head: &[u8]) -> serde_json::Result<Recording> {
     serde_json::from_value(head)
 }
 
-/// Adds the cases to the identities of the derived calls.
+/// Adds the missing cases to the identities of the derived calls in an old recording.
 pub(super) fn complete_ids(recording: &mut Recording) {
     let kinds: BTreeSet<DerivedKind> = recording.probes.iter().filter_map(|probe| probe.id.kind()).collect();
     let declared: Vec<Probe> = recording.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
@@ -48,8 +49,8 @@ pub(super) fn complete_ids(recording: &mut Recording) {
     }
 }
 
-/// Returns the name that a probe had in these versions, in which the name of a call with an option did not contain its
-/// variable.
+/// Returns the name of a probe in recordings of versions 1 to 3. In these versions, the name of a call with an option
+/// that a variable can replace did not contain the variable.
 fn old_name(probe: &Probe) -> &str {
     match &probe.id {
         ProbeId::Derived { case: Case::OptionOf(variable), .. } => {

@@ -8,10 +8,10 @@ use crate::run::RunKey;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Number of repetitions of a run that show which parts of its output vary.
+/// Number of repetitions of a plain run in JSON. They show which parts of its output vary.
 const REPETITIONS: u8 = 2;
 
-/// Returns all probes, the declared ones first, and the runs of them that `checks` need.
+/// Returns all probes, the declared ones before the derived ones, and the keys of the runs that `checks` need.
 pub fn plan(
     checks: &[&Check],
     declared: Vec<Probe>,
@@ -71,8 +71,8 @@ pub fn plan(
     (probes, runs)
 }
 
-/// Returns the repetitions of the plain run of a declared probe. They are made if a verdict depends on them: a difference
-/// that also occurs between them is not caused by another condition.
+/// Returns the keys of the repetitions of a probe's plain run. They are made if a verdict depends on them: if outputs
+/// also differ between repetitions, another condition did not cause the difference.
 pub fn repetitions(probe: &Probe, format: OutputFormat) -> Vec<RunKey> {
     let count = if format.is_json() { REPETITIONS } else { 1 };
     let plain = probe.plain_run(format);
@@ -120,7 +120,7 @@ fn runs_of(
     runs
 }
 
-/// Replaces conditions by the combined conditions that include them.
+/// Replaces single conditions by a combined condition, if all conditions that it includes are present.
 fn combine(mut conditions: BTreeSet<Condition>) -> BTreeSet<Condition> {
     for (combined, parts) in COMBINED {
         if parts.iter().all(|part| conditions.contains(part)) {
@@ -131,7 +131,7 @@ fn combine(mut conditions: BTreeSet<Condition>) -> BTreeSet<Condition> {
     conditions
 }
 
-/// Returns the variants, in addition to the plain one, in which derived calls of this kind run.
+/// Returns the variants, in addition to the plain one, in which derived calls of this kind can run.
 const fn variants_of(kind: DerivedKind) -> &'static [Variant] {
     match kind {
         DerivedKind::Help => &[Variant::NoPager, Variant::ColourPipe, Variant::NoColour, Variant::Bare],
@@ -154,9 +154,9 @@ const fn variants_of(kind: DerivedKind) -> &'static [Variant] {
     }
 }
 
-/// Returns whether a variant of a declared probe can give evidence. A call that fails has little output that a condition
-/// could change, a call with declared input does not wait for a prompt, and text in a file or for a slow reader is for
-/// people.
+/// Returns whether a run of a declared probe in this variant can give evidence. A call that fails has little output
+/// that a condition could change. A call with declared input does not wait for a prompt. Text in a file or for a slow
+/// reader is for people.
 fn is_informative(probe: &Probe, profile: &TargetProfile, format: OutputFormat, variant: Variant) -> bool {
     // The derived call without a format flag, which every target accepts, is made under these conditions instead.
     let is_replaced = format == OutputFormat::Text && probe.prints_data() && has_call_without_format(profile);
@@ -188,12 +188,13 @@ fn is_informative(probe: &Probe, profile: &TargetProfile, format: OutputFormat, 
     }
 }
 
-/// Returns whether the target has a call without a format flag that prints text.
+/// Returns whether calls without a format flag are made and print text.
 fn has_call_without_format(profile: &TargetProfile) -> bool {
     profile.contract.is_none() && profile.conventions.default_format == OutputFormat::Text
 }
 
-/// Returns the indices of the runs in a variant, without those that are only parts of a combined condition.
+/// Returns the indices of the environments or repetitions in which a probe runs in this variant. Omits the indices of
+/// combined conditions, which [`combine`] adds.
 fn indices(
     variant: Variant,
     probe: &Probe,

@@ -5,49 +5,52 @@ use crate::model::OutputFormat;
 use crate::targets::OptionChoices;
 use serde::{Deserialize, Serialize};
 
-/// The conventions of a target's command line, with the properties that its help pages show.
+/// What is known about the command line of a target: its declared conventions, and the properties that its help pages
+/// show.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetProfile {
-    /// The declared conventions. The variables of options include those that the help lists.
+    /// The declared conventions. Their `env_flags` also contain options with variables that only the help lists.
     #[serde(flatten)]
     pub conventions: Conventions,
-    /// Whether an unknown command is tried, as the target cannot interpret it as data.
+    /// Whether the target is called with an unknown command. It is only if the target cannot interpret the word as
+    /// data.
     #[serde(rename = "has_commands")]
     pub tries_command: bool,
-    /// The reason why no unknown command is tried although the help lists commands.
+    /// The reason why the target is not called with an unknown command although its help lists commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_command: Option<String>,
-    /// Whether the main help page lists the format flag, so that it is not an option of one command.
+    /// Whether the main help page lists the format flag, which then does not belong to a single command.
     #[serde(default)]
     pub global_format: bool,
-    /// The commands that declared probes call and that the help pages list, each as words.
+    /// The commands that declared probes call and that the help pages list. Each consists of words, such as `remote`,
+    /// `add`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub called_commands: Vec<Vec<String>>,
-    /// Whether `-h` is an option other than help.
+    /// Whether `-h` has another meaning than help, such as `-h HOST`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub other_short_help: bool,
-    /// The contract that replaces the default rules for the entire target.
+    /// Name of the contract that replaces the default rules for the entire target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contract: Option<String>,
-    /// The arguments of the examples in the help that call commands of declared probes.
+    /// The examples in the help that call a command of a declared probe; each consists of its arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Vec<String>>,
-    /// The commands that the help lists.
+    /// The names of the commands that the help lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
-    /// Whether neither the configuration nor the help shows that `--output` selects a format. Then each probe first runs
-    /// with an unknown format in an empty folder.
+    /// Whether neither the configuration nor the help confirms that `--output` selects a format. If true, each probe
+    /// first runs with an unknown format in an empty folder.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asks_first: bool,
-    /// The formats that the target is known to have before any run in them: the help names them, or the configuration
+    /// The formats that the target certainly has, known before any run: the help names them, or the configuration
     /// declares their format flags.
     #[serde(default, rename = "told")]
     pub known_formats: Vec<OutputFormat>,
-    /// Whether calls may change something that no file snapshot shows: a service runs during the probes, or the runs may be
-    /// unconfined.
+    /// Whether calls may change something that file snapshots do not show: a service runs during the probes, or the
+    /// runs may be unconfined.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub acts_elsewhere: bool,
-    /// The options whose values the help lists.
+    /// The options for which the help lists the allowed values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<OptionChoices>,
     /// The names of the options that the help lists.
@@ -56,7 +59,7 @@ pub struct TargetProfile {
 }
 
 impl TargetProfile {
-    /// Returns the profile of a configuration, without the properties from the help.
+    /// Creates the profile from the configuration of a target, without the properties that the help shows.
     pub fn from_config(target: &TargetConfig) -> Self {
         let formats = &target.conventions.formats;
         let declared =
@@ -80,17 +83,18 @@ impl TargetProfile {
         }
     }
 
-    /// Returns the arguments of the format flag of `format`; empty if it is absent or unspecified.
+    /// Returns the arguments that select `format`; empty if they are absent or unspecified.
     pub fn format_args(&self, format: OutputFormat) -> &[String] {
         self.conventions.formats.args(format).unwrap_or_default()
     }
 
-    /// Returns whether the configuration declares that the target does not have the format.
+    /// Returns whether the configuration declares that the target does not have this format.
     pub fn lacks(&self, format: OutputFormat) -> bool {
         self.conventions.formats.get(format) == &FormatFlag::Absent
     }
 
-    /// Returns the words of a common option for the name of a probe, with its key if another option has the same spelling.
+    /// Returns the words of a common option, such as `--quiet`, as a part of a probe's name. If another common option
+    /// has the same spelling, the key of the option follows in brackets.
     pub(super) fn label(&self, flag: CommonOption, words: &[String]) -> String {
         let is_equal =
             |other: &CommonOption| *other != flag && self.conventions.flags.get(*other).args() == Some(words);
@@ -100,7 +104,7 @@ impl TargetProfile {
         }
     }
 
-    /// Returns whether the format flag of `format` is `--output FORMAT`.
+    /// Returns whether `--output FORMAT` selects `format`.
     pub fn has_output_flag(&self, format: OutputFormat) -> bool {
         is_output_flag(self.format_args(format), format)
     }

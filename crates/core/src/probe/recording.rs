@@ -1,8 +1,8 @@
-//! The recording of a check: all evidence for its verdicts in one file. `check --record` writes it, `--replay` judges it
-//! again.
+//! The recording of a check: all evidence for its verdicts in one file. `check --record` writes it, `--replay` judges
+//! it again.
 //!
-//! The file is JSON Lines: a head with the target, its profile, the probes and their contracts, then one observation per
-//! line. Reading a recording never reads another file.
+//! The file is JSON Lines: a head with the target, its profile, the probes and their contracts, then one observation
+//! per line. Reading a recording never reads another file.
 
 use super::{Probe, TargetProfile};
 use crate::config::{CheckConfig, Waiver};
@@ -14,16 +14,17 @@ use agentnative_diff::lock::Lock;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The version of the written format. Since version 3, a recording contains its contracts, and each large stream once.
-/// Since version 4, it contains the identities of the probes.
+/// The version of recordings that this program writes. Since version 3, a recording contains its contracts, and each
+/// large stream once. Since version 4, it contains the identities of the probes.
 pub(super) const VERSION: u32 = 4;
-/// The oldest version that can be read. Checks whose evidence it does not contain are unverified.
+/// The oldest version of recordings that can be read. If a recording does not contain the evidence for a check, the
+/// check is unverified.
 pub(super) const OLDEST_VERSION: u32 = 1;
 
-/// The content of a recording.
+/// The recording of a check: all evidence for its verdicts.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Recording {
-    /// Version of the format.
+    /// Version of the recording format.
     recording: u32,
     /// Start of the runs (RFC 3339, UTC).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -31,20 +32,20 @@ pub struct Recording {
     /// End of the runs (RFC 3339, UTC).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
-    /// The target.
+    /// The target that was checked.
     pub target: TargetInfo,
-    /// The profile of the target.
+    /// The conventions of the target, and what its help shows.
     #[serde(rename = "promises")]
     pub profile: TargetProfile,
-    /// The probes.
+    /// The declared probes and the derived calls.
     pub probes: Vec<Probe>,
-    /// The contracts of the probes, except bundled ones.
+    /// The contracts of the probes by their names, except bundled ones.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub contracts: BTreeMap<String, ContractFiles>,
     /// Whether a signal interrupted the runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
-    /// Number of planned runs.
+    /// Number of planned runs; the recording can contain fewer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned: Option<usize>,
     /// The programming language of the target, if known.
@@ -53,57 +54,58 @@ pub struct Recording {
     /// The argument parser of the target, if a manifest names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parser: Option<ArgumentParser>,
-    /// Whether only plain runs were made.
+    /// Whether only plain runs were made, without special conditions.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fast: bool,
     /// Whether the selected layers require no runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_runs: bool,
-    /// Name of the file with the configuration; `None` without a configuration.
+    /// Name of the configuration file; `None` without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<String>,
-    /// Digest of that file.
+    /// Digest of the configuration file, in the form of `ConfigInfo::digest`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
     /// Options of the command line that add to the configuration or override it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overrides: Vec<String>,
-    /// The settings of the checks.
+    /// The settings in `[check]` of the configuration.
     #[serde(default, skip_serializing_if = "is_default")]
     pub check: CheckConfig,
-    /// The accepted problems.
+    /// The accepted problems that the configuration declares.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waivers: Vec<Waiver>,
-    /// The weakest confinement of all runs that were to be confined; `None` without such runs, or in a recording that is
-    /// older than this field.
+    /// The weakest confinement of all runs for which confinement was requested. `None` without such runs, and in
+    /// recordings older than this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confinement: Option<Confinement>,
     /// Notes on the runs for users, such as limits that were not enforced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The facts from the code; `None` if it was not read.
+    /// Facts about the source code; `None` if the code was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facts: Option<CodeFacts>,
-    /// Times of the build of the program and of the last change of its code; `None` if they are unknown, or if the
-    /// configuration declares a build.
+    /// When the program was built and its code last changed. `None` if the times are unknown, or if the configuration
+    /// declares a build command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub built: Option<BuildTimes>,
-    /// The declared files and folders of the code that print, relative to the package of the code.
+    /// Declared source files and folders with the code that prints, relative to the folder of the package.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output_modules: Vec<String>,
-    /// The files of the project around the code; `None` if they were not read.
+    /// Documents of the project, such as its README; `None` if they were not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub around: Option<ProjectDocuments>,
-    /// The manual page of the target as plain text; `None` if it has none, or if none was searched.
+    /// The manual page of the target as plain text; `None` if there is none or it was not searched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manual: Option<ProjectDocument>,
-    /// The error message of bash for its completion script; `None` if bash accepts the script or did not check it.
+    /// The error message of bash about the target's completion script. `None` if bash accepts the script or did not
+    /// check it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_error: Option<String>,
-    /// The lock: the interface and shapes of outputs that were last accepted.
+    /// The lock: the last accepted interface of the target and shapes of its outputs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<Lock>,
-    /// The observations, each on a line after the head.
+    /// The runs with their outcomes; in the file, each is a line after the head.
     #[serde(skip)]
     pub observations: Vec<Observation>,
 }
@@ -125,7 +127,7 @@ impl Recording {
         !self.observations.is_empty() && (!is_confined || self.probes.iter().any(|probe| probe.writes))
     }
 
-    /// Returns a recording without runs.
+    /// Creates a recording of a target without runs.
     pub fn new(target: TargetInfo, profile: TargetProfile) -> Self {
         Self {
             recording: VERSION,
@@ -159,7 +161,7 @@ impl Recording {
         }
     }
 
-    /// Returns the name of the probe of a run; empty if the probe is unknown.
+    /// Returns the name of the probe that a run belongs to; empty if the recording does not contain the probe.
     pub fn probe_name(&self, run: &RunKey) -> &str {
         self.probe(run).map_or("", |probe| &probe.name)
     }
@@ -169,12 +171,12 @@ impl Recording {
         self.observations.iter().map(|observation| (self.probe_name(&observation.key), observation))
     }
 
-    /// Returns the probe of a run.
+    /// Returns the probe of a run; `None` if the recording does not contain it.
     pub fn probe(&self, run: &RunKey) -> Option<&Probe> {
         self.probes.iter().find(|probe| probe.id == run.probe)
     }
 
-    /// Returns the configuration of the check; `None` if there was none.
+    /// Returns the configuration that the check used; `None` if there was none.
     pub fn config_info(&self) -> Option<ConfigInfo> {
         let Self { config, digest, overrides, .. } = self;
         let info = ConfigInfo { file: config.clone(), digest: digest.clone(), overrides: overrides.clone() };

@@ -12,14 +12,15 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::path::Path;
 
-/// The part of the head that all versions contain.
+/// The part of a recording's head that all versions of the format contain: the version number.
 #[derive(Deserialize)]
 struct Version {
     recording: u32,
 }
 
 impl Recording {
-    /// Writes the recording to an open file. Callers open it before the runs.
+    /// Writes the recording to `file`, which callers open before the runs. `path` is the path of the file, for
+    /// messages.
     ///
     /// # Errors
     /// Of kind `Write` if writing fails.
@@ -36,12 +37,12 @@ impl Recording {
         write().map_err(|error| Error::io(ErrorKind::Write, "write", path, &error))
     }
 
-    /// Reads a recording. As it may come from an untrusted source, no other file is opened. Large streams are stored in a
-    /// temporary file.
+    /// Reads the recording at `path`. It may come from an untrusted source, so no other file is opened. Large streams
+    /// are stored in a temporary file.
     ///
     /// # Errors
-    /// The errors of [`Error::data_file`]; of kind `Config`, with the line, if the file is not a recording or does not contain a
-    /// contract.
+    /// The errors of [`Error::data_file`]; of kind `Config`, with the line, if the file is not a recording or does not
+    /// contain a contract.
     pub fn read(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(|error| Error::data_file(path, &error))?;
         let mut reader = BufReader::new(file);
@@ -78,8 +79,8 @@ impl Recording {
         Ok(recording)
     }
 
-    /// Replaces the names of probes, by which the observations in a file refer to them, by their identities. Before
-    /// version 4, two probes could share a name; an observation then counts for both.
+    /// Replaces probe names in the observations by identities: in a file, an observation refers to its probe by name.
+    /// Before version 4, two probes could share a name; an observation then counts for both.
     fn resolve_probe_names(&mut self) {
         let mut ids: BTreeMap<&str, Vec<&ProbeId>> = BTreeMap::new();
         for probe in &self.probes {
@@ -100,7 +101,8 @@ impl Recording {
         self.observations = observations.into_iter().flat_map(resolve).collect();
     }
 
-    /// Returns the first probe with a contract that is neither bundled nor in the recording, and the name of the contract.
+    /// Returns the name of the first probe whose contract is neither bundled nor in the recording, and the name of this
+    /// contract.
     fn missing_contract(&self) -> Option<(&str, &str)> {
         let named = self.probes.iter().flat_map(|probe| {
             probe.call.contract.names().map(|contract| (probe.name.as_str(), contract.as_str()))

@@ -1,5 +1,5 @@
-//! Calls of the scenarios: those of probes that change something, can be interrupted or call the stalled server. Each run
-//! starts in a fresh copy of the workspace.
+//! Derives calls from probes that change something, can be interrupted or call the stalled server. Each run starts in a
+//! fresh copy of the workspace.
 
 use super::args::insert_behind_format;
 use super::derived_call::{UNKNOWN_FLAG, derive_from, insert_option};
@@ -10,7 +10,8 @@ use crate::model::{Case, OutputFormat};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// Time within which a call with a time limit of one second has to end.
+/// Time limit of a run that calls a server that never answers. If the target has an option for a time limit, the call
+/// itself has a limit of one second.
 pub const STALLED_CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) fn calls(
@@ -23,14 +24,14 @@ pub(super) fn calls(
     scenes.flat_map(|scenes| kinds.iter().flat_map(move |kind| scenes.calls_of(*kind))).collect()
 }
 
-/// Returns whether the format flag of `json` is known not to name a file to write: it is declared, or another probe
+/// Returns whether the format flag of `json` certainly does not name a file to write: it is declared, or another probe
 /// accepted it.
 fn accepts_json(declared: &[Probe], profile: &TargetProfile) -> bool {
     let accepted = |probe: &Probe| probe.asks_format && probe.formats.contains(&OutputFormat::Json);
     !profile.asks_first || declared.iter().any(|probe| probe.effect.is_none() && accepted(probe))
 }
 
-/// Derives the calls of the scenarios of one probe.
+/// Derives calls from one probe that changes something, can be interrupted or calls the stalled server.
 #[derive(Clone, Copy)]
 struct Scenarios<'a> {
     probe: &'a Probe,
@@ -49,7 +50,8 @@ impl Scenarios<'_> {
         changing.filter(|calls| !calls.is_empty()).or(interrupted).unwrap_or_default()
     }
 
-    /// Returns the call of a probe that calls the stalled server, with a time limit if the probe has the option.
+    /// Returns the call of this kind for a probe that calls the stalled server; `None` if the kind is of another
+    /// scenario. If the probe has an option for a time limit, the call contains it.
     fn stalled_call(self, kind: DerivedKind) -> Option<Probe> {
         let spelling =
             self.probe.common_option(CommonOption::Timeout, self.profile).args().unwrap_or_default();
@@ -151,7 +153,7 @@ impl Scenarios<'_> {
         insert_option(args, option, self.probe, self.profile)
     }
 
-    /// Returns the format of a call that runs in only one: text, else the first of the probe.
+    /// Returns the format for a call that runs in only one format: text, else the first format of the probe.
     fn simplest_format(&self) -> OutputFormat {
         let probe = self.probe;
         let formats = probe.effect.as_ref().map_or(&probe.formats, |effect| &effect.formats);

@@ -34,11 +34,11 @@ fn calls_of(kind: DerivedKind, probe: &Probe, profile: &TargetProfile) -> Vec<Pr
     options.map(with_options).into_iter().collect()
 }
 
-/// Further options that print more details, which are tried if the help lists them.
+/// Options, in addition to the declared one, that print more details. They are tried if the help lists them.
 const DEBUG_OPTIONS: [&str; 2] = ["--debug", "--trace"];
 
-/// Returns the calls with each option that prints more details: after the arguments and, since many tools accept it only
-/// there, before the subcommand.
+/// Returns the probe's call with each option that prints more details. The option comes after the arguments and, in a
+/// second call, before the subcommand, since many tools accept it only there.
 fn verbose_calls(probe: &Probe, profile: &TargetProfile) -> Vec<Probe> {
     let declared = probe.common_option(CommonOption::Verbose, profile).args();
     let debug = DEBUG_OPTIONS.map(|name| [name.to_owned()]);

@@ -10,34 +10,35 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The environment of the runs of a target: templates, services and files outside the probes.
+/// What the runs of a target have in common besides their probes: templates of folders, services and protected files.
 #[derive(Debug, Clone, Default)]
 pub struct RunEnvironment {
-    /// The template of the home of each run.
+    /// Path of the template folder that is copied as the home folder of each run.
     pub home: Option<OsString>,
-    /// The templates of the workspaces, by their original folders.
+    /// Paths of the template folders that are copied as workspaces, by the folders that the configuration names.
     pub workspaces: BTreeMap<PathBuf, OsString>,
-    /// The environment variables that services add.
+    /// The environment variables that services add to the runs.
     pub env: BTreeMap<String, String>,
-    /// The port of the only service, which replaces `{port}` in arguments and variables of probes.
+    /// The port of the service, if there is exactly one. It replaces `{port}` in arguments and variables of probes.
     pub port: Option<u16>,
-    /// The ports of all services.
+    /// The TCP ports of all services.
     pub ports: Vec<u16>,
     /// Whether probes that change something run even if they cannot be confined.
     pub allow_unconfined: bool,
-    /// The folder of the project.
+    /// Path of the project folder of the target.
     pub project: Option<OsString>,
-    /// The files and folders that no run may write to.
+    /// Paths of the files and folders that no run may write to.
     pub protected: Vec<OsString>,
 }
 
 impl RunEnvironment {
-    /// Replaces `{port}` by the port of the only service, if there is one.
+    /// Replaces `{port}` by the port of the service, if there is exactly one service.
     fn insert_port(&self, text: &str) -> String {
         self.port.map_or_else(|| text.to_owned(), |port| place_port(text, port))
     }
 
-    /// Returns the isolation of a run: that of the configuration, or a stronger one if the probe changes something.
+    /// Returns the confinement that a run requests: the configured one, or a stronger one if the probe changes
+    /// something.
     fn isolation(&self, configured: Isolation, probe: &Probe) -> run::RequestedConfinement {
         let configured = match configured {
             Isolation::None => run::RequestedConfinement::None,
@@ -62,7 +63,7 @@ impl RunEnvironment {
     }
 }
 
-/// Replaces `{port}` in a text by the port of a service.
+/// Replaces `{port}` in a text by the given port of a service.
 pub fn place_port(text: &str, port: u16) -> String {
     text.replace(PORT_PLACEHOLDER, &port.to_string())
 }
@@ -178,7 +179,7 @@ fn interruption(probe: &Probe, signal: StopSignal) -> Option<Interruption> {
     probe.call.interrupt.clone().map(|after| Interruption { after, signal })
 }
 
-/// Returns whether a run needs file snapshots, which show its changes.
+/// Returns whether a run needs file snapshots, which show the files that it changes.
 fn needs_snapshots(probe: &Probe, variant: Variant) -> bool {
     match variant {
         Variant::Xdg => true,
@@ -187,13 +188,14 @@ fn needs_snapshots(probe: &Probe, variant: Variant) -> bool {
     }
 }
 
-/// Returns whether a call does not get the secret in its variable, because it gets no secret or gets it in another way.
+/// Returns whether a call does not get the secret in an environment variable: it gets no secret, or gets it in a file
+/// or on stdin.
 fn lacks_variable(probe: &Probe, secret: &Option<Secret>) -> bool {
     let in_other_way = probe.is_kind(DerivedKind::SecretFile) || probe.is_kind(DerivedKind::SecretStdin);
     probe.is_kind(DerivedKind::AnonymousRequest) || secret.is_some() && in_other_way
 }
 
-/// Returns the secret of a run, for a probe that needs the secret or sets its variable in `env`.
+/// Returns the secret of a run if the probe needs it or sets its variable in `env`; else `None`.
 fn secret(probe: &Probe, profile: &TargetProfile, env: &[(OsString, OsString)]) -> Option<Secret> {
     let name = &profile.conventions.secret.as_ref()?.env;
     if !probe.call.secret && !probe.call.env.contains_key(name) {

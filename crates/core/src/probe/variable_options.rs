@@ -1,4 +1,4 @@
-//! Options that an environment variable can replace, and calls of declared probes with either.
+//! Options that an environment variable can replace, and calls of declared probes with the option or the variable.
 
 use super::derived_call::derive_from;
 use super::{Probe, TargetProfile, flagged};
@@ -6,38 +6,38 @@ use crate::catalogue::DerivedKind;
 use crate::config::insert_format_flag;
 use crate::model::{Case, OutputFormat};
 
-/// The value of a variable that turns the option on.
+/// The value of an environment variable that turns its option on.
 pub const ENABLED_VALUE: &str = "1";
-/// The values of a variable that leave the option off.
+/// The values of an environment variable that leave its option off.
 pub const DISABLED_VALUES: [&str; 3] = ["0", "false", ""];
 
-/// Maximum number of probes that each pair is tried on.
+/// Maximum number of probes with which each option and its variable are tried.
 const MAX_PROBES: usize = 3;
 
 /// An option, with the environment variable that can replace it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VariableOption {
-    /// The option, with its value if it takes one.
+    /// The option, such as `--quiet`, with its value if it takes one.
     pub flag: String,
-    /// The variable.
+    /// The name of the environment variable.
     pub variable: String,
-    /// The format that the option selects, if its value is the name of the format.
+    /// The format that the option selects, if the value of the option is the name of a format.
     pub format: Option<OutputFormat>,
 }
 
 impl VariableOption {
-    /// Returns the assignment of `value` to the variable in shell syntax.
+    /// Returns the assignment of `value` to the variable in shell syntax, such as `MYCLI_QUIET=1`.
     pub fn set(&self, value: &str) -> String {
         format!("{}={value}", self.variable)
     }
 
-    /// Returns the case of the call with this value of the variable.
+    /// Returns the case that identifies the call with this value of the variable.
     pub fn case(&self, value: &str) -> Case {
         Case::Variable(self.variable.clone(), value.to_owned())
     }
 }
 
-/// Returns the options and variables that can be tried.
+/// Returns the options of the target that an environment variable can replace, each with its variable.
 pub fn variable_options(profile: &TargetProfile) -> Vec<VariableOption> {
     let by_value = |flag: &String| {
         [OutputFormat::Json, OutputFormat::Jsonl].into_iter().find_map(|format| {
@@ -57,7 +57,8 @@ pub fn variable_options(profile: &TargetProfile) -> Vec<VariableOption> {
     profile.conventions.env_flags.iter().map(pair).collect()
 }
 
-/// Returns calls of the first probes that are expected to exit with 0, with each option or its variable.
+/// Returns calls of the first probes that are expected to exit with 0: one with each option, and one with each value of
+/// its variable instead.
 pub(super) fn calls(declared: &[Probe], profile: &TargetProfile) -> Vec<Probe> {
     let probes = || declared.iter().filter(|probe| probe.exit == Some(0)).take(MAX_PROBES);
     variable_options(profile)

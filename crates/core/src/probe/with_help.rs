@@ -6,14 +6,14 @@ use crate::config::FORMAT_PLACEHOLDER;
 use crate::model::OutputFormat;
 use crate::targets::Interface;
 
-/// Options that affect only the output, for any target. Other options are tried only if they are declared. Options such
-/// as `--no-color` are missing because they have no effect in a pipe.
+/// Options that affect only the output in any target, so that they can be tried. Other options are tried only if they
+/// are declared. Options such as `--no-color` are missing because they have no effect in a pipe.
 const OUTPUT_OPTIONS: [&str; 7] =
     ["--quiet", "--silent", "--verbose", "--json", "--jsonl", "--output", "--format"];
 
 impl TargetProfile {
-    /// Adds the properties that the help shows: the formats that it confirms, the options and commands, and whether an
-    /// unknown command can be tried in addition to these probes.
+    /// Adds the properties that the help shows: the formats that it confirms, the options and commands, and whether the
+    /// target can be called with an unknown command without conflict with the `declared` probes.
     #[must_use]
     pub fn with_help(mut self, help: &Interface, declared: &[Probe]) -> Self {
         if !self.tries_command && self.no_command.is_none() && !help.commands.is_empty() {
@@ -45,7 +45,8 @@ impl TargetProfile {
     }
 }
 
-/// Returns the options with their variables that the help lists and that can be tried without a declaration.
+/// Returns the options that the help lists with an environment variable and that can be tried without a declaration, as
+/// pairs of option and variable.
 fn listed_env_flags(
     help: &Interface,
     profile: &TargetProfile,
@@ -63,8 +64,9 @@ fn listed_env_flags(
         .map(|pair| (pair.flag, pair.variable))
 }
 
-/// Returns the reason why the target could interpret an unknown command as data: the usage has a positional argument, or
-/// a probe that does not expect invalid usage begins with a word that is not a command.
+/// Returns the reason why the target could interpret an unknown command as data: its usage has a positional argument,
+/// or a probe that does not expect invalid usage begins with a word that is not a command. `None` if there is no such
+/// reason.
 fn reason_against_unknown_command(help: &Interface, declared: &[Probe], usage: i32) -> Option<String> {
     if let Some(word) = &help.positional_for_command {
         return Some(format!("the usage in its help contains a positional argument `{word}`"));

@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-/// An observation: the key of a run, its arguments and its outcome. `C` is the form of its streams: captured bytes, or
+/// The record of one run: its key, its arguments and its outcome. `C` is the type of its streams: captured bytes, or
 /// their form in a recording.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "RawObservation<C>", bound(deserialize = "C: Deserialize<'de>"))]
 pub struct Observation<C = Captured> {
-    /// The key of the run.
+    /// The key, which identifies the run.
     #[serde(rename = "run")]
     pub key: RunKey,
     /// The program and the arguments; empty in a recording that is older than this field.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub argv: Vec<String>,
-    /// Whether the run did not end as declared and should have been repeated in a copy of its start folder, but the copy
+    /// Whether the run ended unexpectedly and could not be repeated in a copy of its start folder, because the copy
     /// failed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub uncopied: bool,
@@ -28,8 +28,8 @@ pub struct Observation<C = Captured> {
     pub outcome: Outcome<C>,
 }
 
-/// An observation as a line of a recording. It collects unknown fields itself, since serde cannot reject them in a struct
-/// with flattened fields.
+/// An observation as a line of a recording. It collects unknown fields itself, since serde cannot reject them in a
+/// struct with flattened fields.
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "C: Deserialize<'de>"))]
 struct RawObservation<C> {
@@ -64,14 +64,14 @@ impl<C> Deref for Observation<C> {
 }
 
 impl Observation {
-    /// Returns the command line, quoted for a shell.
+    /// Returns the command line, quoted for a shell; `None` if it is unknown or contains NUL.
     pub fn command_line(&self) -> Option<String> {
         shlex::try_join(self.argv.iter().map(String::as_str)).ok().filter(|line| !line.is_empty())
     }
 }
 
 impl<C> Observation<C> {
-    /// Converts the streams, stdout first.
+    /// Converts both streams of the run with `convert`, stdout first.
     pub(super) fn map_streams<D, E>(
         self,
         mut convert: impl FnMut(Stream, C) -> Result<D, E>,

@@ -1,4 +1,5 @@
-//! Reads the runs of a recording in bounded memory: large streams go to one unlinked temporary file while a line is read.
+//! Reads the runs of a recording in bounded memory: large streams go to one unlinked temporary file while a line is
+//! read.
 //!
 //! A recording is untrusted input.
 
@@ -16,9 +17,9 @@ use xxhash_rust::xxh3::Xxh3;
 
 /// Maximum length of a stream that stays in memory, in bytes.
 const MAX_IN_MEMORY: usize = 4 * 1024;
-/// Maximum length of all lines without their streams, in bytes.
+/// Maximum total length of all lines without their streams, in bytes.
 const MAX_TEXT_SIZE: usize = 64 << 20;
-/// Number of streams of a run.
+/// Number of streams of a run: stdout and stderr.
 const STREAMS: usize = 2;
 
 /// The reason why a recording cannot be read.
@@ -26,15 +27,15 @@ const STREAMS: usize = 2;
 pub enum RecordingError {
     /// The file cannot be read.
     Read(io::Error),
-    /// The large streams cannot be stored.
+    /// The large streams cannot be stored in a temporary file.
     Store(io::Error),
     /// The content is invalid.
     Invalid {
-        /// Line, from 1.
+        /// 1-based line of the recording.
         line: usize,
-        /// Byte in the line, from 1.
+        /// 1-based byte in the line.
         column: usize,
-        /// What is wrong, or what was expected.
+        /// The problem, or what was expected instead.
         message: String,
     },
 }
@@ -52,7 +53,7 @@ pub fn read_head(input: &mut impl BufRead) -> Result<Vec<u8>> {
     }
 }
 
-/// Reads the runs that follow a first line of `head_length` bytes.
+/// Reads the runs of a recording, whose first line was already read and has `head_length` bytes.
 pub fn read_runs(input: impl Read, head_length: usize) -> Result<Vec<Observation>> {
     let mut runs = Runs { length: head_length, ..Runs::default() };
     read_lines(input, &ReadOptions::default(), &mut runs).map_err(RecordingError::Read)?;
@@ -63,7 +64,8 @@ fn too_long() -> String {
     format!("the recording contains more than {MAX_TEXT_SIZE} bytes apart from the output of the runs")
 }
 
-/// The bytes of a stream in a line whose streams are replaced by their numbers.
+/// The bytes of a stream in a line whose streams were replaced by numbers: such a number, or the position of an equal
+/// stream in an earlier line.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum StreamReference {
@@ -72,45 +74,46 @@ enum StreamReference {
     SameAs(StreamPosition),
 }
 
-/// Collects the runs of a recording.
+/// Receives the events of the JSON reader, and collects the runs of a recording.
 #[derive(Default)]
 struct Runs {
     complete: Vec<Observation>,
-    /// The first error; it ends the reading.
+    /// The first error; reading stops after it.
     error: Option<RecordingError>,
-    /// Length of all lines so far without their streams.
+    /// Total length of the lines read until now without their streams, in bytes.
     length: usize,
     streams: HashMap<StreamPosition, Bytes>,
     spill: Spill,
     line: RecordingLine,
 }
 
-/// A line whose streams are replaced by their numbers.
+/// A line of a recording while it is read. In its `text`, each stream is replaced by a number.
 #[derive(Default)]
 struct RecordingLine {
     number: usize,
-    /// Offset in the input.
+    /// Byte offset of the line in the input.
     start: u64,
     text: Vec<u8>,
-    /// Closing brackets of the open objects and arrays.
+    /// Closing brackets of the objects and arrays that are not yet complete.
     open: Vec<u8>,
-    /// True between the parts of a long string.
+    /// True while only a part of a long string has been read.
     in_string: bool,
-    /// The stream whose string, or next part of it, follows.
+    /// The stream that the next string, or the next part of a string, belongs to.
     stream: Option<Box<Stream>>,
     streams: Vec<Option<Bytes>>,
-    /// Where a stream was replaced: column in the text, and number of bytes that it is shorter by.
+    /// The places where a stream was replaced: the column in `text`, and the number of bytes by which the line became
+    /// shorter.
     replaced: Vec<(usize, usize)>,
 }
 
 impl RecordingLine {
-    /// Returns the column in the recording of a column in the text.
+    /// Converts a column in `text` to the column in the recording, which contains the streams.
     fn column(&self, column: usize) -> usize {
         let before = self.replaced.iter().take_while(|(at, _)| *at < column);
         column + before.map(|(_, shorter_by)| shorter_by).sum::<usize>()
     }
 
-    /// Appends a scalar or an opening bracket, after a comma if one is needed.
+    /// Appends a scalar or an opening bracket to the text, after a comma if one is needed.
     fn push(&mut self, bytes: &[u8]) {
         if !matches!(self.text.last(), None | Some(b'{' | b'[' | b':')) {
             self.text.push(b',');
@@ -118,7 +121,7 @@ impl RecordingLine {
         self.text.extend_from_slice(bytes);
     }
 
-    /// Appends a string or a part of one.
+    /// Appends a string to the text, or a part of a long string.
     fn push_string(&mut self, text: &str, is_last_part: bool) {
         let continues = std::mem::replace(&mut self.in_string, !is_last_part);
         if !continues {
@@ -139,7 +142,7 @@ impl RecordingLine {
         RecordingError::Invalid { line: self.number, column, message: message.into() }
     }
 
-    /// Returns an error at an offset of the input.
+    /// Creates an error at a byte offset of the input.
     fn invalid_at(&self, offset: u64, message: impl Into<String>) -> RecordingError {
         self.invalid((offset - self.start) as usize + 1, message)
     }
@@ -210,7 +213,8 @@ impl Runs {
         }
     }
 
-    /// Appends a part of a line to its text or to a stream.
+    /// Processes an event of the JSON reader: appends it to the text of the line or, if it is a part of a stream, to
+    /// the stream.
     fn append(&mut self, event: Event<'_>) -> Result<()> {
         let stream = self.line.stream.take();
         match (event, stream) {
@@ -247,7 +251,8 @@ impl Runs {
         Ok(())
     }
 
-    /// Appends a part of the string that starts at the offset `start` to a stream.
+    /// Decodes `text`, a part of a string, and appends it to a stream. `start` is the offset of the string in the
+    /// input.
     fn append_to_stream(&mut self, mut stream: Box<Stream>, start: u64, text: &str) -> Result<Box<Stream>> {
         if self.line.streams.len() == STREAMS {
             return Err(self.line.invalid_at(start, format!("expected a run with {STREAMS} streams")));
@@ -259,7 +264,7 @@ impl Runs {
         }
     }
 
-    /// Deserializes the line.
+    /// Converts the complete line to an observation.
     fn run(&mut self) -> Result<Observation> {
         const EXPECTED: &str = "expected a run in the format of this version";
         let line = &mut self.line;
@@ -293,22 +298,22 @@ impl Runs {
     }
 }
 
-/// A stream that is decoded from the parts of its string.
+/// A stream of a run, decoded from the parts of a JSON string.
 #[derive(Default)]
 struct Stream {
     is_base64: bool,
-    /// The bytes, while they stay in memory.
+    /// The bytes of the stream, while it is small enough to stay in memory.
     memory: Vec<u8>,
-    /// Number of bytes in the file.
+    /// Number of bytes of the stream in the temporary file.
     stored: u64,
     hash: Xxh3,
-    /// True after the padding of base64.
+    /// True after the padding (`=`) of base64.
     padded: bool,
 }
 
 impl Stream {
-    /// Appends a part of the string; returns false if it cannot be decoded. All parts but the last have 64 KiB, which are
-    /// complete groups of base64.
+    /// Appends a part of the string to the stream; returns false if the part cannot be decoded. All parts but the last
+    /// have 64 KiB, which are complete groups of base64.
     fn decode(&mut self, text: &str, spill: &mut Spill) -> io::Result<bool> {
         if !self.is_base64 {
             return self.store(text.as_bytes(), spill).map(|()| true);
@@ -343,18 +348,18 @@ impl Stream {
     }
 }
 
-/// The large streams, concatenated in one unlinked file.
+/// The large streams of a recording, concatenated in one unlinked temporary file.
 #[derive(Default)]
 struct Spill {
     file: Option<Arc<File>>,
-    /// Offset of the next stream.
+    /// Offset in the file at which the next stream starts.
     next: u64,
-    /// Offsets of the streams by length and digest.
+    /// Offsets of the stored streams by length and digest.
     known: HashMap<(u64, u128), u64>,
 }
 
 impl Spill {
-    /// Writes a part of the next stream.
+    /// Writes a part of the next stream; `at` is its offset in the stream.
     fn write(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
         let file = match &self.file {
             Some(file) => file,
@@ -365,7 +370,8 @@ impl Spill {
         file.write_all(bytes)
     }
 
-    /// Ends the next stream and returns its offset. Equal streams are stored once.
+    /// Completes the next stream and returns its offset in the file. If an equal stream is already stored, returns its
+    /// offset and discards the new one.
     fn end(&mut self, len: u64, digest: u128) -> u64 {
         let start = *self.known.entry((len, digest)).or_insert(self.next);
         if start == self.next {

@@ -14,10 +14,11 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Read as _, Write};
 
-/// Number of bytes of a stream that are written at a time; a multiple of 3 for complete groups of base64.
+/// Number of bytes of a stream that are written at once. It is a multiple of 3, so that each piece has complete groups
+/// of base64.
 const PIECE_SIZE: usize = 48 * 1024;
 
-/// A stream in a recording. `B` is the form of its bytes.
+/// A stream in a recording. `B` is the type that represents its bytes.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RecordedStream<B> {
@@ -29,7 +30,7 @@ pub(super) struct RecordedStream<B> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StreamPosition {
-    /// The line of the observation, from 1.
+    /// The line of the observation in the recording, from 1.
     pub line: usize,
     pub stream: Stream,
 }
@@ -47,19 +48,19 @@ pub struct RecordingWriter<W> {
     out: W,
     /// The number of the last written line.
     line: usize,
-    /// The first position of each large stream, by the location of its bytes.
+    /// Where each large stream was first written, by the place at which its bytes are stored.
     first_positions: HashMap<(usize, u64), StreamPosition>,
 }
 
 impl<W: Write> RecordingWriter<W> {
-    /// Writes the head.
+    /// Creates a writer, and writes the head: the first line of the recording.
     pub fn new(mut out: W, head: &impl Serialize) -> io::Result<Self> {
         serde_json::to_writer(&mut out, head)?;
         out.write_all(b"\n")?;
         Ok(Self { out, line: 1, first_positions: HashMap::new() })
     }
 
-    /// Writes an observation.
+    /// Writes an observation as a line.
     pub fn push(&mut self, observation: Observation) -> io::Result<()> {
         self.line += 1;
         let encoded = observation.map_streams(|stream, captured| self.encode(stream, captured))?;
@@ -118,7 +119,8 @@ impl Serialize for AsBase64 {
     }
 }
 
-/// Serializes a string in pieces. `write` passes each piece to its argument, and stops if that returns false.
+/// Serializes a string in pieces. `write` passes each piece to the callback that it receives, and stops if the callback
+/// returns false.
 fn serialize_pieces<S: Serializer>(
     serializer: S,
     write: impl Fn(&mut dyn FnMut(&str) -> bool) -> io::Result<()>,
@@ -138,7 +140,8 @@ fn serialize_pieces<S: Serializer>(
     read_error.take().map_or(Ok(done), |error| Err(S::Error::custom(error)))
 }
 
-/// Passes a stream to `push` in pieces of text until that returns false. Returns whether the bytes so far are UTF-8.
+/// Passes a stream to `push` in pieces of text, until `push` returns false. Returns whether the bytes read until then
+/// are UTF-8.
 fn try_text_pieces(bytes: &Bytes, mut push: impl FnMut(&str) -> bool) -> io::Result<bool> {
     let (mut window, mut offset) = (vec![0; PIECE_SIZE], 0);
     loop {

@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Calls [`resolve`] with the PATH of this process.
+/// Returns the absolute path of a program, found by [`resolve`] with the PATH of this process.
 ///
 /// # Errors
 /// The errors of [`resolve`].
@@ -16,9 +16,9 @@ pub fn find_program(program: &OsStr) -> Result<PathBuf> {
 }
 
 /// Returns the absolute path of a program. A name without a slash is searched in the absolute entries of `path`; empty
-/// and relative entries are ignored. Any other name is a path, relative to the working directory. Symbolic links are not
-/// resolved, since a program may behave differently by its name. A shim of asdf is replaced by its program, since asdf
-/// reads the selected version from a file below HOME.
+/// and relative entries are ignored. Any other name is a path, relative to the working directory. Symbolic links are
+/// not resolved, since a program may behave differently by its name. A shim of asdf is replaced by its program, since
+/// asdf reads the selected version from a file below HOME.
 ///
 /// # Errors
 /// [`ErrorKind::Config`](agentnative_contract::error::ErrorKind::Config) if the file does not exist,
@@ -66,9 +66,9 @@ fn is_executable(path: &Path) -> bool {
     path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
-/// Returns the program of a shim of asdf: a small script in `DATA/shims` that names plugins and versions, for programs in
-/// `DATA/installs/PLUGIN/VERSION/bin`. The version is the only one, or the one that the user selected for the entire
-/// account (`~/.tool-versions`).
+/// Returns the program behind a shim of the version manager asdf; `None` if the file is no such shim. A shim is a small
+/// script in `DATA/shims` that names plugins and versions, for programs in `DATA/installs/PLUGIN/VERSION/bin`. If it
+/// names several versions, the one in `~/.tool-versions` is used.
 fn program_of_asdf_shim(shim: &Path) -> Option<PathBuf> {
     let folder = shim.parent().filter(|folder| folder.ends_with("shims"))?;
     let script = read_start(shim)?;
@@ -91,7 +91,7 @@ fn program_of_asdf_shim(shim: &Path) -> Option<PathBuf> {
     [install.join("bin").join(name), install.join(name)].into_iter().find(|file| is_executable(file))
 }
 
-/// Reads at most the first 64 KiB of a text file.
+/// Reads the start of a text file, at most 64 KiB; `None` if it cannot be read or is not UTF-8.
 fn read_start(path: &Path) -> Option<String> {
     let mut text = String::new();
     std::fs::File::open(path).ok()?.take(64 * 1024).read_to_string(&mut text).ok()?;

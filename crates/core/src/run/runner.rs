@@ -7,24 +7,24 @@ use agentnative_helper::{Failure, Helper, HelperEvent};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The executable of the helper from the build script; empty on systems without a helper.
+/// The bytes of the helper's executable, which the build script builds; empty on systems without a helper.
 const HELPER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/agentnative-helper"));
 
-/// The result of a set of runs.
+/// The result of executing several runs.
 #[derive(Debug, Clone)]
 pub struct RunResults {
-    /// The observations in the order of the specifications. After an interruption, those of runs that did not start are
-    /// missing.
+    /// The observations in the order of the specifications. After an interruption, the observations of runs that did
+    /// not start are missing.
     pub observations: Vec<Observation>,
-    /// The signal that interrupted the runs, if any.
+    /// The number of the signal that interrupted the runs, if any.
     pub interrupted: Option<i32>,
-    /// The weakest confinement of all runs that were to be confined.
+    /// The weakest confinement of all runs for which confinement was requested; `None` without such runs.
     pub confinement: Option<Confinement>,
-    /// The reason why the system has no namespaces for the confinement, if they were requested.
+    /// If namespaces were requested and are not available, the reason why.
     pub no_namespaces: Option<String>,
 }
 
-/// Executes runs, from any thread. The helper executes them, a separate process that starts with the first run and ends
+/// Executes runs, from any thread. A helper executes them: a separate process that starts with the first run and ends
 /// with the runner. This process starts and reaps nothing else.
 #[derive(Debug)]
 pub struct Runner {
@@ -33,7 +33,7 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// Returns a runner without starting its helper.
+    /// Creates a runner; its helper is not started yet.
     pub const fn new(options: RunnerOptions) -> Self {
         Self { options, helper: None }
     }
@@ -54,7 +54,8 @@ impl Runner {
         }
     }
 
-    /// Redacts these values, instead of earlier ones, in the outcomes of all further runs ([`Helper::redact`]).
+    /// Redacts these values, such as secrets, in the outcomes of all further runs ([`Helper::redact`]). They replace
+    /// the values of earlier calls.
     ///
     /// # Errors
     /// The errors of [`Runner::start`], and one if the helper has ended.
@@ -62,7 +63,7 @@ impl Runner {
         self.start()?.redact(values).map_err(to_error)
     }
 
-    /// Calls `work`, during which no runs are made and a signal ends the process immediately.
+    /// Calls `work` and returns its result. Meanwhile, no runs are made, and a signal ends the process immediately.
     ///
     /// # Errors
     /// If the handlers of signals cannot be restored afterwards.
@@ -73,19 +74,19 @@ impl Runner {
         }
     }
 
-    /// Ends the helper. Returns the folder of the runs if it could not be removed completely.
+    /// Ends the helper. Returns the temporary folder of the runs if it could not be removed completely.
     pub fn finish(self) -> Option<PathBuf> {
         self.helper.and_then(Helper::finish).map(PathBuf::from)
     }
 
     /// Executes all runs: up to the number of jobs in parallel, then those that require quiet one after the other. Some
-    /// runs of a family ([`Job::family`]) are repeated alone, and some are skipped. Calls `on_done` with each observation
-    /// as its run ends. A signal that this runner handles ends all runs with
-    /// [`RunEnd::Interrupted`]; a second one kills them immediately.
+    /// runs of a family ([`Job::family`]) are repeated alone, and some are skipped. Calls `on_done` with each
+    /// observation as its run ends. A signal that this runner handles ends all runs with [`RunEnd::Interrupted`]; a
+    /// second one kills them immediately.
     ///
     /// # Errors
-    /// The errors of [`Runner::start`], and one if the helper has ended or lacks resources. Then the runner cannot be used
-    /// any more.
+    /// The errors of [`Runner::start`], and one if the helper has ended or lacks resources. Then the runner cannot be
+    /// used any more.
     pub fn run_all(
         &mut self,
         specs: Vec<RunSpec>,
@@ -134,8 +135,8 @@ impl Runner {
         }
     }
 
-    /// Runs a command that the user trusts, with the complete environment and all permissions of the caller. Only the
-    /// `build` of a configuration is such a command.
+    /// Runs a command that the user trusts, with the complete environment and all permissions of this process. Only the
+    /// `build` command of a configuration is run like this.
     ///
     /// # Errors
     /// The errors of [`Runner::run_all`], and one of kind `Interrupted` after a signal.

@@ -1,4 +1,4 @@
-//! The environment of runs: templates whose copies they start with, and services during them.
+//! The environment of runs: template folders that are copied for each run, and services that run at the same time.
 
 use super::runner::to_error;
 use super::{Observation, RunKey, Runner, Template};
@@ -13,9 +13,9 @@ use std::net::{Ipv4Addr, TcpListener};
 pub enum ServiceStart {
     /// The service is ready.
     Ready,
-    /// The service has ended without being ready.
+    /// The service has ended before it was ready.
     Ended(Box<Observation>),
-    /// This signal interrupted the start; the service has ended.
+    /// The signal with this number interrupted the start; the service has ended.
     Interrupted(i32),
 }
 
@@ -26,7 +26,7 @@ pub fn free_port() -> Result<u16> {
 }
 
 impl Runner {
-    /// Creates the folder of a template, which exists until the runner ends, and returns its path.
+    /// Creates a template folder, which exists until the runner ends, and returns its path.
     ///
     /// # Errors
     /// The errors of [`Runner::start`], and one if the folder cannot be created.
@@ -61,8 +61,8 @@ impl Runner {
         }
     }
 
-    /// Ends all services, and returns their observations in the order of their start. A service that was still running has
-    /// ended with [`RunEnd::Interrupted`](super::RunEnd::Interrupted).
+    /// Ends all services, and returns their observations in the order of their start. A service that was still running
+    /// has ended with [`RunEnd::Interrupted`](super::RunEnd::Interrupted).
     ///
     /// # Errors
     /// If the helper has ended.

@@ -8,35 +8,36 @@ use strict_json::sanitize;
 /// The identity of a run: probe, format, variant, and the index of the repetition or environment.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RunKey {
-    /// The probe.
+    /// The identity of the probe that is run.
     pub probe: ProbeId,
-    /// The requested format.
+    /// The format that the run requests.
     pub format: OutputFormat,
-    /// The variant of the condition.
+    /// The condition of the run, such as a terminal or a closed pipe.
     pub variant: Variant,
-    /// Index of the repetition (`repeat`) or of the [environment](Variant::environments), from 0.
+    /// Index of the repetition (`repeat`) or of the [environment](Variant::environments) of the variant, from 0.
     pub nth: u8,
 }
 
 impl RunKey {
-    /// Returns the key of the plain run of a probe in a format.
+    /// Returns the key of the run of a probe in a format without a special condition.
     pub const fn plain(probe: ProbeId, format: OutputFormat) -> Self {
         Self { probe, format, variant: Variant::Plain, nth: 0 }
     }
 
-    /// Returns the key of the same call under another condition.
+    /// Returns the key of the same call in the same format under another condition.
     #[must_use]
     pub fn under(&self, (variant, nth): Condition) -> Self {
         Self { variant, nth, ..self.clone() }
     }
 
-    /// Returns the runs that a run under a combined condition replaces; `None` for a single condition.
+    /// Returns the keys of the runs that a run under a combined condition replaces; `None` if the condition is not a
+    /// combined one.
     pub fn parts(&self) -> Option<Vec<Self>> {
         let parts = single_conditions(self.variant, self.nth)?;
         Some(parts.iter().map(|part| self.under(*part)).collect())
     }
 
-    /// Returns the run under a combined condition that can replace this one, if there is one.
+    /// Returns the key of the run under a combined condition that can replace this run; `None` if there is none.
     pub fn combination(&self) -> Option<Self> {
         combined_condition(self.variant, self.nth).map(|combined| self.under(combined))
     }
@@ -47,12 +48,12 @@ impl RunKey {
 pub struct RunSpec {
     /// The key of the run.
     pub key: RunKey,
-    /// The job for the helper, under the condition of the key.
+    /// The job that the helper executes under the condition of the key.
     pub job: Job,
 }
 
 impl RunSpec {
-    /// Returns the program and the arguments for reports. Bytes that are not UTF-8 are escaped.
+    /// Returns the program and its arguments as text for reports. Bytes that are not UTF-8 are escaped.
     pub(super) fn argv(&self) -> Vec<String> {
         let program = std::iter::once(self.job.program.as_os_str());
         let words = program.chain(self.job.args.iter().map(|arg| arg.as_os_str()));

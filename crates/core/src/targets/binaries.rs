@@ -7,7 +7,7 @@ use crate::manifest::{Bin, ManifestKind, Package};
 use agentnative_contract::error::Result;
 use std::path::{Path, PathBuf};
 
-/// Returns the programs that the manifest in `folder` declares.
+/// Returns the programs that the manifest in `folder` declares, each with its built file if there is one.
 pub(super) fn binaries(manifest: ManifestKind, folder: &Path, env: Env<'_>) -> Result<Vec<Binary>> {
     if manifest == ManifestKind::Cargo {
         return cargo::binaries(folder, env);
@@ -34,7 +34,7 @@ fn go(_: &Package, bin: &Bin, folder: &Path) -> Binary {
     Binary::new(bin, folder, built, format!("go build -o bin/{name} {package}"))
 }
 
-/// Returns the programs of the package in `folder` and of its workspaces.
+/// Returns the programs of the npm package in `folder` and of the packages in its workspaces.
 fn npm(package: &Package, folder: &Path) -> Result<Vec<Binary>> {
     let mut binaries = package_binaries(package, folder, folder);
     let has_own = !binaries.is_empty();
@@ -49,7 +49,8 @@ fn npm(package: &Package, folder: &Path) -> Result<Vec<Binary>> {
     Ok(binaries)
 }
 
-/// Returns the programs of one package; links to them can be in `root` too.
+/// Returns the programs of the package in `folder`. Their links in `node_modules/.bin` can be in `folder` or in `root`,
+/// the root of the workspace.
 fn package_binaries(package: &Package, folder: &Path, root: &Path) -> Vec<Binary> {
     let binary = |bin: &Bin| {
         let script = bin.path.as_ref().map(|path| folder.join(path)).filter(|script| script.is_file());
@@ -80,7 +81,7 @@ impl Binary {
     }
 }
 
-/// Returns whether a script is executable and has a `#!` line.
+/// Returns whether a script can be executed by itself: it is executable and has a `#!` line.
 fn runs_by_itself(script: &Path) -> bool {
     start_of(script).starts_with(b"#!") && is_executable(script)
 }

@@ -8,21 +8,22 @@ use std::path::{Path, PathBuf};
 /// A program that a manifest declares, with its built file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Binary {
-    /// Declared name.
+    /// Name of the program in the manifest.
     pub name: String,
-    /// Name of the package that declares it, if there are several packages.
+    /// Name of the package that declares the program, if the project has several packages.
     pub package: Option<String>,
-    /// Folder of that package, with its source code.
+    /// Folder of the package that declares the program, with its source code.
     pub folder: PathBuf,
-    /// Newest built file; `None` if it is not built.
+    /// Newest built file of the program; `None` if the program is not built.
     pub built: Option<PathBuf>,
-    /// Interpreter of the built file, if the file is not executable by itself.
+    /// Interpreter that runs the built file; `None` if the file is executable by itself.
     pub interpreter: Option<&'static str>,
-    /// Whether its package runs it by default.
+    /// Whether the package runs this program by default, such as by `default-run` in `Cargo.toml`.
     pub default: bool,
-    /// Whether it belongs to the package of the folder, or no package takes precedence.
+    /// Whether the program is a candidate if the user does not name one. Candidates are the programs of the package in
+    /// the folder. If this package has none, they are those of the other packages that are built by default.
     pub own: bool,
-    /// Build command, for messages.
+    /// Command that builds the program, for messages.
     pub build: String,
 }
 
@@ -40,7 +41,7 @@ pub(super) fn start_of(file: &Path) -> Vec<u8> {
     start
 }
 
-/// Returns the most recently modified of the files that exist.
+/// Returns the most recently modified file of these paths; `None` if no file exists.
 pub(super) fn newest(paths: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
     let modified = |path: &PathBuf| {
         let metadata = path.metadata().ok().filter(std::fs::Metadata::is_file)?;

@@ -32,7 +32,8 @@ pub(super) fn binaries(folder: &Path, env: Env<'_>) -> Result<Vec<Binary>> {
     Ok(workspace.members.iter().flat_map(bins).collect())
 }
 
-/// Returns the folder of a member as a path below `folder` if it is in there, even if `folder` contains links.
+/// Returns the folder `member` as a path below `folder` if it is in there, else unchanged. `folder` may contain
+/// symbolic links; `real` is its canonical path.
 fn path_below(folder: &Path, real: &Path, member: &Path) -> PathBuf {
     let below = member.strip_prefix(real);
     below.map_or_else(|_| member.to_owned(), |below| folder.join(below).components().collect())

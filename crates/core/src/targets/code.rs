@@ -7,10 +7,10 @@ use crate::model::TargetInfo;
 use agentnative_contract::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
-/// The source code of a target.
+/// The source code of a target, whether or not its program is built.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CodeBase {
-    /// Display name: the configured name, else that of the program, else that of the folder.
+    /// Name of the target in reports: the configured name, else that of the program, else that of the folder.
     pub name: String,
     /// Project that contains the code.
     pub project: Project,
@@ -21,7 +21,8 @@ pub struct CodeBase {
 }
 
 impl CodeBase {
-    /// Returns the description of the target for a report without runs; see [`super::Target::info`].
+    /// Returns the description of the target for a report without runs. The folder of the project is relative to `cwd`
+    /// if it is below `cwd`.
     pub fn info(&self, cwd: &Path) -> TargetInfo {
         let project = display_path(&self.project.folder, cwd);
         TargetInfo { name: self.name.clone(), command: Vec::new(), project: Some(project) }
@@ -29,8 +30,8 @@ impl CodeBase {
 }
 
 impl Finder<'_> {
-    /// Returns the code of the selected project folder; `None` if the selector names a program, or the configured
-    /// command belongs to no project here.
+    /// Returns the code of the selected project folder. `None` if the selector names a program instead of a folder, or
+    /// if the configured command belongs to no project.
     ///
     /// # Errors
     /// Those of `Project::nearest`; of kind `Config`, if there are several targets or programs; of kind `Usage`, if
@@ -74,8 +75,8 @@ impl Finder<'_> {
         Ok(Some(CodeBase { name, project, package, config: target.clone() }))
     }
 
-    /// Returns the folder of the package that declares a program of this name; the project's folder if no manifest
-    /// declares it, or a manifest is invalid.
+    /// Returns the folder of the package that declares a program of this name. If no manifest declares it or a manifest
+    /// is invalid, returns the folder of the project.
     pub(super) fn package_declaring(&self, project: &Project, name: Option<&str>) -> PathBuf {
         // Source code can be checked although its build tools would fail.
         let declared = project.declared(self.env).unwrap_or_default();
@@ -85,8 +86,8 @@ impl Finder<'_> {
     }
 }
 
-/// Returns whether the folder, below the project, is a separate package: `setup.py` and `setup.cfg` are not searched
-/// for programs.
+/// Returns whether `folder` is a package of its own below the folder of the project: it contains `setup.py` or
+/// `setup.cfg`, which are not searched for programs.
 fn is_separate_package(project: &Project, folder: &Path) -> bool {
     project.folder != folder && ["setup.py", "setup.cfg"].iter().any(|file| folder.join(file).is_file())
 }

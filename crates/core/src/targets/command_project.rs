@@ -7,9 +7,9 @@ use crate::manifest::normalize_lexically;
 use std::path::{Path, PathBuf};
 
 impl Finder<'_> {
-    /// Returns the project of a command that the configuration in `root` names. A command belongs to the project
-    /// if its program, or the script that an interpreter from PATH runs, is in the tree of the configuration, or if
-    /// the manifests there declare a program of its name. Any other command has no project.
+    /// Returns the project of a command that the configuration in the folder `root` names. A command belongs to the
+    /// project if its program, or the script that an interpreter from PATH runs, is in the tree of the configuration,
+    /// or if the manifests there declare a program of its name. Any other command has no project.
     pub(super) fn project_of(&self, root: &Path, command: &[String]) -> Option<Project> {
         // An error, such as a manifest with another owner, means that there is no project.
         let nearest = Project::nearest(root, self.trusts_folder).unwrap_or_default();
@@ -36,14 +36,15 @@ impl Finder<'_> {
     }
 }
 
-/// Returns the root of the tree that belongs to the configuration: the repository, else the folder of the nearest
-/// project, else the folder of the configuration.
+/// Returns the root of the file tree that belongs to a configuration in the folder `root`: the repository, else the
+/// folder of the `nearest` project, else `root`.
 pub(super) fn tree(root: &Path, nearest: Option<&Project>) -> PathBuf {
     repository_root(root).or_else(|| Some(nearest?.folder.clone())).unwrap_or_else(|| root.to_owned())
 }
 
-/// Returns whether the manifests of the project apply to a program. They do not apply to a script that is, together
-/// with its configuration, in a folder below the manifests.
+/// Returns whether the manifests of the project apply to `word`, the program in a configured command. They do not apply
+/// to a script if the script and its configuration are in a folder below the manifests. `root` is the folder of the
+/// configuration.
 fn covers(project: &Project, root: &Path, word: &str) -> bool {
     let config_is_below = root != project.folder && root.starts_with(&project.folder);
     let is_with_config = !word.starts_with('/') && !word.split('/').any(|part| part == "..");

@@ -4,57 +4,59 @@ use super::help::{Argument, Command, FormatArgs, HelpCall, HelpPage, Interface};
 use agentnative_contract::counted;
 
 const MAX_DEPTH: usize = 4;
-/// Maximum number of help calls.
+/// Maximum number of help calls for the subcommands of a target.
 const MAX_PAGES: usize = 300;
-/// Number of help calls without a page after which a target counts as having no help pages for its commands.
+/// Number of help calls that are tried first. If none returns a page, the commands of the target count as having no
+/// help pages.
 const MAX_TRIES: usize = 3;
 
-/// Makes help calls with the given arguments and returns the output of each, or `None` for a call without a help page.
-/// Returns fewer results than calls if no further calls can be made.
+/// A function that makes help calls. It receives the arguments of each call, and returns the output of each, or `None`
+/// for a call without a help page. If no further calls can be made, it returns fewer results than calls.
 pub type MakeHelpCalls<'a> = dyn FnMut(&[Vec<String>]) -> Vec<Option<Vec<u8>>> + 'a;
 
-/// A help page with its interpretation.
+/// The bytes of a help page, and the interface that the page describes.
 type ParsedPage = (Vec<u8>, Interface);
 
-/// The commands of a target according to its help pages.
+/// The commands of a target, as its help pages describe them.
 #[derive(Debug, Default)]
 pub struct CommandTree {
-    /// Interface of the target's own page.
+    /// Interface that the main help page of the target describes.
     pub help: Interface,
-    /// Leaf commands; the target itself if it has no commands.
+    /// Commands without subcommands; if the target has no commands, the target itself.
     pub leaves: Vec<LeafCommand>,
     /// Arguments of the call that prints the JSON Schema of the output.
     pub schema: Option<Vec<String>>,
-    /// Message about the pages that were not read.
+    /// Message about help pages that were not read; `None` if all were read.
     pub unread: Option<String>,
 }
 
-/// A leaf command with its arguments and formats.
+/// A command without subcommands, with its arguments and formats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeafCommand {
     /// Words of the command, such as `remote`, `add`; empty for the target itself.
     pub words: Vec<String>,
-    /// Description in the help.
+    /// Description of the command in the help.
     pub about: String,
-    /// Required arguments, each with the number of words that precede it.
+    /// Required arguments, each with the number of words of the command that precede it in a call.
     pub required_args: Vec<(usize, Argument)>,
     /// Optional positional arguments.
     pub optional_args: Vec<Argument>,
-    /// Format flags; `None` if no page names one.
+    /// Format flags of the command; `None` if no help page names one.
     pub formats: Option<FormatArgs>,
-    /// Position of the format flag, as the number of words before it; `None` if it can be at the end.
+    /// Position of the format flag, as the number of words of the command before it; `None` if it can be at the end.
     pub flag_position: Option<usize>,
-    /// Whether the command's own page uses the format flag of its parents for something else.
+    /// Whether the command has an option with the name of its parents' format flag but another meaning.
     pub format_flag_reused: bool,
 }
 
 impl LeafCommand {
-    /// Returns the words of the command, joined by spaces.
+    /// Returns the name of the command: its words, joined by spaces.
     pub fn name(&self) -> String {
         self.words.join(" ")
     }
 
-    /// Returns the arguments of a call, with a value from `value` for each required argument without choices.
+    /// Returns the arguments of a call of the command. The value of a required argument is its first allowed value or,
+    /// if the help lists none, the result of `value`.
     pub fn args(&self, value: &dyn Fn(&Argument) -> String) -> Vec<String> {
         let mut args = Vec::new();
         for level in 0..=self.words.len() {
@@ -72,14 +74,14 @@ impl LeafCommand {
         args
     }
 
-    /// Returns the required arguments without choices, whose values only the user knows.
+    /// Returns the required arguments for which the help lists no allowed values; only the user knows a value.
     pub fn args_without_choices(&self) -> Vec<&Argument> {
         let open = |operand: &&Argument| operand.choices.is_empty() && !operand.name.is_empty();
         self.required_args.iter().map(|(_, operand)| operand).filter(open).collect()
     }
 }
 
-/// A command during exploration.
+/// A command while its help page and subcommands are explored.
 struct CommandNode {
     words: Vec<String>,
     about: String,
@@ -89,7 +91,8 @@ struct CommandNode {
 }
 
 impl CommandNode {
-    /// Returns the commands that the page lists, without those about the program itself.
+    /// Returns the subcommands that the page of the command lists, without those about the program itself, such as
+    /// `help`.
     fn commands(&self) -> Vec<Command> {
         let page = self.page.as_ref().filter(|_| self.words.len() < MAX_DEPTH);
         let commands = page.map_or(&[][..], |(_, page)| &page.commands);
@@ -98,8 +101,8 @@ impl CommandNode {
 }
 
 impl CommandTree {
-    /// Reads the help page of the target, and the pages of its commands if the help says how to request them. `ask`
-    /// makes the help calls.
+    /// Explores the commands of a target. `page` is its main help page. Reads the pages of the commands if the help
+    /// documents how to request them; `ask` makes these help calls.
     pub fn explore(page: &[u8], ask: &mut MakeHelpCalls<'_>) -> Self {
         let help = Interface::parse(page);
         let mut nodes = vec![CommandNode {
@@ -154,10 +157,10 @@ fn prints_schema(call: &LeafCommand) -> bool {
         && (about.contains("json schema") || about.contains("output"))
 }
 
-/// A command whose page is requested: index of the parent node, and words of the command.
+/// A request for the help page of a command: the index of its parent node, and the words of the command.
 type PageRequest = (usize, Vec<String>);
 
-/// Returns the page of a command; `None` if the output is the page of a parent command.
+/// Parses the output of a help call for a command; `None` if the output is the page of a parent command.
 fn own_page(bytes: Vec<u8>, (parent, words): &PageRequest, nodes: &[CommandNode]) -> Option<ParsedPage> {
     let path: Vec<&str> = words.iter().map(String::as_str).collect();
     let help = Interface::of_command(&HelpPage::parse(&bytes), &path);
@@ -174,9 +177,9 @@ fn own_page(bytes: Vec<u8>, (parent, words): &PageRequest, nodes: &[CommandNode]
     Some((bytes, help))
 }
 
-/// Requests help pages within the limits.
+/// Requests help pages, within the limits on their number and time.
 struct PageReader<'a, 'b> {
-    /// Forms of a help call, the best first; empty when no more pages are requested.
+    /// Ways to request a help page, the best first; empty when no more pages are requested.
     help_calls: Vec<HelpCall>,
     made: usize,
     unread: Option<String>,
@@ -184,7 +187,8 @@ struct PageReader<'a, 'b> {
 }
 
 impl PageReader<'_, '_> {
-    /// Reads the pages of the commands on one level.
+    /// Reads the help pages of the commands on one level of the tree. The result has an element for each request;
+    /// `None` stands for a command without a page of its own.
     fn read_level(&mut self, requests: &[PageRequest], nodes: &[CommandNode]) -> Vec<Option<ParsedPage>> {
         // The first calls show whether commands have pages, and which form of the help call works.
         let trials = if self.made == 0 { requests.len().min(MAX_TRIES) } else { 0 };

@@ -5,11 +5,11 @@ use super::commands::LeafCommand;
 /// The probable effect of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// Only reads.
+    /// The command only reads.
     Reads,
-    /// May change something.
+    /// The command may change something.
     Changes,
-    /// Not clear from the name and the description.
+    /// The name and the description do not show the effect.
     Unknown,
 }
 
@@ -150,7 +150,7 @@ const CHANGES: [&str; 88] = [
 const ENDLESS: [&str; 6] = ["continuously", "follow", "live", "real time", "real-time", "stream"];
 
 impl LeafCommand {
-    /// Returns the probable effect. It is unknown if the description has a further verb of change
+    /// Returns the probable effect of the command. It is unknown if the description contains a further verb of change
     /// (`List, create, or delete branches`) or mentions a stream.
     pub fn effect(&self) -> Effect {
         let name = self.words.last().map_or("", String::as_str);
@@ -172,13 +172,14 @@ impl LeafCommand {
         if name_is_any(&READS) || starts_with_any(&READS) { Effect::Reads } else { Effect::Unknown }
     }
 
-    /// Returns whether the command seems to only read.
+    /// Returns whether the command probably changes nothing.
     pub fn only_reads(&self) -> bool {
         self.effect() == Effect::Reads
     }
 }
 
-/// Returns the words of a description that can be verbs: the first, and those after punctuation, `and` and `or`.
+/// Returns the words of a description that can be verbs: the first word, and each word after punctuation, `and` or
+/// `or`.
 fn verbs(about: &str) -> impl Iterator<Item = &str> {
     let mut follows = true;
     let words = about.split_whitespace().skip_while(|word| word.starts_with(['[', '(']));
@@ -190,7 +191,7 @@ fn verbs(about: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns whether a word is the verb or its third person: `list`, `lists`; `fetch`, `fetches`.
+/// Returns whether a word is this verb or its third person: `list` or `lists`, `fetch` or `fetches`.
 fn is_form(word: &str, verb: &str) -> bool {
     word.strip_prefix(verb).is_some_and(|rest| matches!(rest, "" | "s" | "es"))
 }

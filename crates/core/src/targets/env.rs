@@ -2,5 +2,5 @@
 
 use std::ffi::OsString;
 
-/// Looks up an environment variable.
+/// A function that looks up an environment variable by its name.
 pub(super) type Env<'a> = &'a dyn Fn(&str) -> Option<OsString>;

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use strict_json::sanitize::lossless;
 
-/// The target as the user selected it.
+/// How the user selected the target on the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TargetSelector {
     /// `check PATH`: the folder of a project, or the file of the program.
@@ -22,12 +22,12 @@ pub enum TargetSelector {
 }
 
 impl TargetSelector {
-    /// Selects a program with the arguments that precede those of a probe.
+    /// Selects a program and the arguments that precede those of each probe.
     pub fn command(argv: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         Self::Argv(argv.into_iter().map(Into::into).collect())
     }
 
-    /// Returns the description of the target before it is resolved.
+    /// Returns the description of the target for a report, before the program is found.
     pub fn info(&self) -> TargetInfo {
         let words = match self {
             Self::Path(path) => {
@@ -43,25 +43,24 @@ impl TargetSelector {
     }
 }
 
-/// Resolves target selectors.
+/// Finds the target that a [`TargetSelector`] selects.
 #[derive(Clone, Copy)]
 pub struct Finder<'a> {
-    /// Absolute working directory of this process, the base of relative paths.
+    /// Absolute working directory of this process. Relative paths are relative to it.
     pub cwd: &'a Path,
-    /// `--bin NAME`: a configured target or a program of the project.
+    /// Value of `--bin NAME`: the name of a configured target or of a program in the project.
     pub bin_name: Option<&'a str>,
-    /// Whether the user named the configuration and thereby trusts the manifests next to it.
+    /// Whether the user named the configuration file, and thereby trusts the manifests next to it.
     pub trusts_folder: bool,
-    /// Finds an executable program: a bare name on PATH, or an absolute path. Returns its absolute path, or that of the
-    /// real program behind a shim.
+    /// Finds an executable program by its name on PATH or its absolute path. Returns its absolute path; for a shim,
+    /// that of the real program.
     pub resolve: &'a dyn Fn(&OsStr) -> Result<PathBuf>,
-    /// Looks up an environment variable, such as those that set Cargo's target folder.
+    /// Looks up an environment variable, such as `CARGO_TARGET_DIR`.
     pub env: Env<'a>,
 }
 
 impl Finder<'_> {
-    /// Returns the path at which the search for the configuration starts ([`Config::discover`]): the folder or the
-    /// program.
+    /// Returns the folder or program at which the search for the configuration starts ([`Config::discover`]).
     pub fn search_start(&self, selector: &TargetSelector) -> Result<PathBuf> {
         match selector {
             TargetSelector::Path(path) => Ok(self.absolute(path)),
@@ -74,7 +73,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Returns the selected configured target, whether or not its program exists; `None` if the selection is ambiguous.
+    /// Returns the configuration of the selected target, whether or not its program exists; `None` if the selection is
+    /// ambiguous.
     pub fn configured<'c>(&self, selector: &TargetSelector, config: &'c Config) -> Option<&'c TargetConfig> {
         let requested = match selector {
             TargetSelector::Path(path) if self.cwd.join(path).is_dir() => {
@@ -88,7 +88,8 @@ impl Finder<'_> {
         only_or_named(&file_name(requested), &config.targets)
     }
 
-    /// Returns the targets: for a folder the configured ones, else the selected program.
+    /// Returns the selected targets. A folder selects all its configured targets, or the one that `--bin` names. Any
+    /// other selector selects one program.
     ///
     /// # Errors
     /// Of kind `Config`, if a program or project is missing or the program is ambiguous; of kind `Usage`, if the
@@ -127,7 +128,8 @@ impl Finder<'_> {
         }])
     }
 
-    /// Returns the configured targets that `--bin` selects, and its name if it is that of a program instead.
+    /// Applies `--bin NAME` to the configured targets. Returns the selected targets, and the name if it is that of a
+    /// program instead of a target. Without `--bin`, returns all targets and `None`.
     pub(super) fn selected<'t>(
         &self,
         configured: &'t [TargetConfig],
@@ -140,8 +142,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Returns the target of a folder: the program `bin`, else the command in the configuration of `root`, else the
-    /// program of the project.
+    /// Returns the target for `config` in a project folder: the program `bin`, else the configured command, else the
+    /// program of the project. `root` is the folder of the configuration.
     fn in_folder(
         &self,
         folder: &Path,
@@ -180,7 +182,8 @@ impl Finder<'_> {
         Ok(Target { name, program, prefix_args, cwd, project, package, config: config.clone() })
     }
 
-    /// Returns the program and arguments that run a file: the file itself, or its interpreter with the file.
+    /// Returns the program that runs a file, and its arguments: the file itself without arguments, or its interpreter
+    /// with the file as an argument.
     fn resolve_file(&self, file: &Path) -> Result<(PathBuf, Vec<OsString>)> {
         let Some(interpreter) = script::interpreter(file) else {
             return Ok(((self.resolve)(file.as_os_str())?, Vec::new()));
@@ -201,7 +204,7 @@ impl Finder<'_> {
         if is_path(word) { (self.resolve)(base.join(word).as_os_str()) } else { (self.resolve)(word) }
     }
 
-    /// Returns a path as an absolute path without `.` components.
+    /// Makes a path absolute, based on the working directory, and removes its `.` components.
     pub(super) fn absolute(&self, path: &Path) -> PathBuf {
         self.cwd.join(path).components().collect()
     }
@@ -214,7 +217,7 @@ impl Finder<'_> {
     }
 }
 
-/// Returns the only target, or the one of this name.
+/// Returns the only target or, if there are several, the one called `name`.
 fn only_or_named<'t>(name: &str, targets: &'t [TargetConfig]) -> Option<&'t TargetConfig> {
     match targets {
         [only] => Some(only),

@@ -56,7 +56,8 @@ impl CodeBase {
 }
 
 impl Toolkit {
-    /// Returns the language with the argument parser from the first folder whose manifests require one.
+    /// Creates a toolkit of this language. Its argument parser is the one that the manifests in the first possible
+    /// folder require.
     fn found<'f>(language: Option<HelpLanguage>, mut folders: impl Iterator<Item = &'f Path>) -> Self {
         let parser = language.and_then(|language| {
             folders.find_map(|folder| ArgumentParser::detect(language, &requirements(language, folder)))
@@ -65,21 +66,22 @@ impl Toolkit {
     }
 }
 
-/// Returns whether a program is in a folder of a package manager.
+/// Returns whether a program is in a folder of a package manager, such as `node_modules`.
 fn is_installed(program: &Path) -> bool {
     const FOLDERS: [&str; 4] = ["node_modules", "site-packages", "venv", ".venv"];
     program.components().any(|part| FOLDERS.iter().any(|folder| part.as_os_str() == *folder))
 }
 
 impl Project {
-    /// Returns the language of the manifest; `None` if there is not exactly one.
+    /// Returns the language of the project's manifest; `None` if the project does not have exactly one manifest.
     pub fn language(&self) -> Option<HelpLanguage> {
         let [manifest] = &self.manifests[..] else { return None };
         Some(manifest.language().into())
     }
 }
 
-/// Returns the language of the interpreter in the `#!` line, with or without `env`.
+/// Returns the language of the interpreter in the `#!` line of a program, with or without `env`; `None` if there is
+/// none.
 fn shebang_language(program: &Path) -> Option<HelpLanguage> {
     language_of_interpreter(Path::new(interpreter_name(&start_of(program))?))
 }

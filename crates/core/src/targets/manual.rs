@@ -11,11 +11,11 @@ use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-/// Maximum size of a page, in bytes.
+/// Maximum size of a manual page, in bytes.
 const MAX_BYTES: u64 = 8 << 20;
-/// Manual sections, those about programs first.
+/// Sections of the manual in the order of the search: those about programs come first.
 const SECTIONS: [u8; 9] = [1, 8, 6, 7, 5, 4, 3, 2, 9];
-/// Folders of a project that may contain pages or a manual tree.
+/// Folders of a project that may contain manual pages or a manual tree (`man1`, `man8`).
 const FOLDERS: [&str; 7] = ["", "man", "doc", "doc/man", "docs", "docs/man", "share/man"];
 
 /// Returns the path and the text of the manual page `name`. Searches the manual trees next to the program, if it is
@@ -26,7 +26,8 @@ pub fn page(name: &OsStr, program: Option<&Path>, projects: &[&Path]) -> Option<
     trees.into_iter().find_map(|tree| page_in(&tree, name))
 }
 
-/// Returns the manual trees next to a program in a `bin` or `sbin` folder.
+/// Returns the manual trees that belong to a program in a `bin` or `sbin` folder, such as `/usr/share/man` for
+/// `/usr/bin`.
 fn trees_for(program: &Path) -> Vec<PathBuf> {
     let real = fs::canonicalize(program).ok();
     let programs = std::iter::once(program.to_owned()).chain(real);
@@ -37,7 +38,8 @@ fn trees_for(program: &Path) -> Vec<PathBuf> {
     roots.flat_map(|root| [root.join("share/man"), root.join("man"), root.join("usr/share/man")]).collect()
 }
 
-/// Returns the first page of this name in a tree: in its root or in a folder of a section.
+/// Returns the path and the text of the first page of this name in a manual tree. The page is in the root of the tree
+/// or in the folder of a section, such as `man1`.
 fn page_in(tree: &Path, name: &OsStr) -> Option<(PathBuf, String)> {
     let folders = std::iter::once(tree.to_owned())
         .chain(SECTIONS.map(|section| tree.join(format!("man{section}"))))
@@ -58,7 +60,7 @@ fn page_in(tree: &Path, name: &OsStr) -> Option<(PathBuf, String)> {
     })
 }
 
-/// Returns whether a file is called `NAME.SECTION`, with or without a compression suffix.
+/// Returns whether a file is called `NAME.SECTION`, such as `tool.1`, with or without a compression suffix.
 fn is_called(file: &Path, name: &OsStr) -> bool {
     let section = || {
         let after = file.file_name()?.as_bytes().strip_prefix(name.as_bytes())?.strip_prefix(b".")?;
@@ -69,7 +71,7 @@ fn is_called(file: &Path, name: &OsStr) -> bool {
     })
 }
 
-/// Reads the source of a page in a tree; returns `None` if a link leads out of the tree.
+/// Reads the roff source of a page in a tree; `None` if the page cannot be read or a link leads out of the tree.
 fn source(tree: &Path, file: &Path) -> Option<String> {
     let real = fs::canonicalize(file).ok().filter(|real| real.is_file())?;
     if !real.starts_with(fs::canonicalize(tree).ok()?) {
@@ -96,7 +98,7 @@ fn rendered(source: &str) -> String {
 struct PageText {
     text: String,
     indent: usize,
-    /// Whether the next line is the tag of a list item.
+    /// Whether the next line is the term of a list item.
     tag: bool,
 }
 
@@ -158,7 +160,7 @@ fn without_macro_names(arguments: &[String]) -> String {
     words.map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
-/// Splits the arguments of a request at unquoted white space.
+/// Splits the arguments of a roff request at white space outside quotes.
 fn arguments(rest: &str) -> Vec<String> {
     let (mut all, mut current, mut quoted) = (Vec::new(), String::new(), false);
     for char in rest.chars() {
@@ -173,7 +175,7 @@ fn arguments(rest: &str) -> Vec<String> {
     all
 }
 
-/// Returns text without roff escapes.
+/// Returns the text with roff escapes replaced by plain characters or removed.
 fn unescaped(text: &str) -> String {
     let mut rendered = String::with_capacity(text.len());
     let mut chars = text.chars();

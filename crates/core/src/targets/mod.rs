@@ -40,34 +40,35 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use strict_json::sanitize::lossless;
 
-/// A command-line tool to check, with its configuration.
+/// A target: a command-line program that is checked, with its configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
-    /// Display name: the configured name, else that of the program.
+    /// Name of the target in reports: the configured name, else that of the program.
     pub name: String,
     /// Absolute path of the program.
     pub program: PathBuf,
-    /// Arguments that precede those of a probe.
+    /// Arguments that precede those of each probe, such as the path of a script.
     pub prefix_args: Vec<OsString>,
-    /// Absolute working directory of its runs: the folder of the project, of the configuration that sets the
-    /// command, or of this process.
+    /// Absolute working directory of the runs: the folder of the project, of the configuration that sets the command,
+    /// or of this process.
     pub cwd: PathBuf,
-    /// Project of the target; `None` for a command or program from the command line, and for a configured command
-    /// outside the configuration's tree.
+    /// Project that contains the program. `None` for a program from the command line, and for a configured command
+    /// outside the file tree of the configuration.
     pub project: Option<Project>,
-    /// Absolute path of the folder of the package that builds the target.
+    /// Absolute path of the folder of the package that builds the program.
     pub package: Option<PathBuf>,
     /// Configuration of the target.
     pub config: TargetConfig,
 }
 
 impl Target {
-    /// Returns the folder for the target's configuration file.
+    /// Returns the folder in which the configuration file of the target belongs.
     pub fn config_folder(&self) -> &Path {
         self.project.as_ref().map_or(&self.cwd, |project| &project.folder)
     }
 
-    /// Returns whether the target's project has a file of this name in a folder for programs.
+    /// Returns whether the project of the target contains a file of this name where programs usually are, such as in
+    /// `bin`.
     pub fn provides(&self, name: &str) -> bool {
         const FOLDERS: [&str; 4] = ["", "bin", "scripts", "node_modules/.bin"];
         let Some(project) = &self.project else { return false };
@@ -76,14 +77,15 @@ impl Target {
         folders.chain(program_folder.map(Path::to_path_buf)).any(|folder| folder.join(name).is_file())
     }
 
-    /// Returns the environment variables of its runs: those of this process that `pass_env` lists (`lookup` returns
-    /// their values), and those that `env` sets.
+    /// Returns the environment variables of the target's runs: those of this process that `pass_env` lists, and those
+    /// that `env` of the configuration sets. `lookup` returns the value of a variable of this process.
     pub fn env(&self, lookup: impl Fn(&str) -> Option<OsString>) -> BTreeMap<OsString, OsString> {
         let passed = self.config.pass_env.iter().filter_map(|name| Some((name.into(), lookup(name)?)));
         passed.chain(self.config.env.iter().map(|(name, value)| (name.into(), value.into()))).collect()
     }
 
-    /// Returns the description of the target for a report; the project's folder is relative to `cwd` if it is below it.
+    /// Returns the description of the target for a report. The project's folder is relative to `cwd` if it is below
+    /// `cwd`.
     pub fn info(&self, cwd: &Path) -> TargetInfo {
         let words =
             std::iter::once(self.program.as_os_str()).chain(self.prefix_args.iter().map(|arg| &**arg));
@@ -95,7 +97,7 @@ impl Target {
     }
 }
 
-/// Returns a path for messages, relative to `base` if it is below it.
+/// Returns a path for messages, relative to `base` if the path is below `base`.
 fn display_path(path: &Path, base: &Path) -> String {
     match path.strip_prefix(base) {
         Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),

@@ -10,16 +10,16 @@ use crate::manifest::ManifestKind;
 use agentnative_contract::error::{Error, ErrorKind, Issue, Result};
 use std::path::{Path, PathBuf};
 
-/// Hint for a manifest with another owner.
+/// Hint for a manifest that belongs to another user.
 const OWN_COPY: &str =
     "copy the project to a folder that you own, or pass the program itself, such as `./tool`";
 
 /// A project: a folder with manifests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
-    /// Absolute path of the folder.
+    /// Absolute path of the project's folder.
     pub folder: PathBuf,
-    /// Manifests in the folder; empty for a folder with a configuration only.
+    /// Kinds of the manifests in the folder; empty for a folder that contains only a configuration.
     pub manifests: Vec<ManifestKind>,
 }
 
@@ -37,8 +37,8 @@ impl Project {
         Self { folder: folder.to_owned(), manifests: Vec::new() }
     }
 
-    /// Returns the nearest of the [`searched_folders`] with manifests. If `named` is set, the user trusts the files in
-    /// `folder` itself, and their owner is not checked.
+    /// Returns the project in the nearest of the [`searched_folders`] that contains manifests; `None` if no folder
+    /// does. If `named` is true, the user trusts the files in `folder` itself, and their owner is not checked.
     ///
     /// # Errors
     /// Those of [`check_owner`] for its manifests; of kind `Auth`, if a folder may not be searched.
@@ -63,8 +63,8 @@ impl Project {
     }
 }
 
-/// Returns the project of `folder` and the target in it: the program called `bin`, else the one called `hint`, else the
-/// default one, else the only built one.
+/// Returns the project of `folder` and the program in it that is the target: the one called `bin`, else the one called
+/// `hint`, else the default one, else the only built one.
 ///
 /// # Errors
 /// Those of [`Project::nearest`]; of kind `Config`, with a hint, if there is no manifest up to the root of the
@@ -97,7 +97,7 @@ pub(super) fn choose(
     Ok((project, binary))
 }
 
-/// Returns a hint to pass a program instead of a folder without a project.
+/// Returns a hint for a folder without a project: the user can pass a program instead.
 fn program_hint(folder: &Path) -> String {
     const MAX_NAMES: usize = 3;
     let mut files = script::programs(folder);
@@ -114,8 +114,9 @@ fn program_hint(folder: &Path) -> String {
     )
 }
 
-/// Returns the name of the program and the folder of its package in `project`. The program is chosen as in [`choose`],
-/// but need not be built. If no manifest declares a program, the folder is that of the project.
+/// Returns the name of the target's program and the folder of the package that declares it. The program is chosen as in
+/// [`choose`], but need not be built. If no manifest declares a program, the name is `None` and the folder is that of
+/// the project.
 ///
 /// # Errors
 /// Those of [`choose`], without those about unbuilt programs.
@@ -148,8 +149,8 @@ pub(super) fn package(
 
 pub(super) type Declared = (ManifestKind, Binary);
 
-/// Returns the candidates: the programs called `bin`, else those called `hint`, else the folder's own. The default
-/// program of a package replaces its other programs.
+/// Returns the programs from which the target is chosen: those called `bin`, else those called `hint`, else those of
+/// the package in the folder. If a package has a default program, its other programs are not candidates.
 fn candidates(
     all: &[Declared],
     bin: Option<&str>,
@@ -180,7 +181,7 @@ fn built(pool: &[Declared]) -> Vec<Declared> {
     pool.iter().filter(|(_, binary)| binary.built.is_some()).cloned().collect()
 }
 
-/// Returns the only built program of `pool`.
+/// Returns the program of `pool` that is built, if it is the only one; else an error.
 fn only_built(pool: &[Declared], folder: &Path) -> Result<Binary> {
     match (&built(pool)[..], pool) {
         ([(_, only)], _) => Ok(only.clone()),
@@ -204,7 +205,7 @@ fn only_built(pool: &[Declared], folder: &Path) -> Result<Binary> {
     }
 }
 
-/// Builds an error that lists the candidates, in the message and as one issue each.
+/// Creates an error that lists the candidates, in the message and as one issue each.
 fn candidates_error(what: String, candidates: &[Declared], folder: &Path) -> Error {
     let names: Vec<String> = candidates.iter().map(|(_, binary)| format!("`{}`", binary.name)).collect();
     let issue = |(manifest, binary): &Declared| {

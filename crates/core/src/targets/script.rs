@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 const INTERPRETERS: [(&str, &str); 6] =
     [("py", "python3"), ("js", "node"), ("mjs", "node"), ("cjs", "node"), ("sh", "sh"), ("bash", "bash")];
-/// Program that starts an interpreter from PATH.
+/// Program that starts an interpreter from PATH, as in `#!/usr/bin/env python3`.
 const ENV: &str = "env";
-/// Maximum number of entries of a folder that are examined.
+/// Maximum number of entries that are examined in a folder.
 const MAX_ENTRIES: usize = 1_000;
 
-/// Returns the interpreter of a script that is not executable or has no `#!` line, with the arguments that precede the
-/// file. Returns `None` for a file that is executable by itself, and for other files.
+/// Returns the interpreter of a script that cannot be executed by itself, followed by the arguments that precede the
+/// file. Such a script is not executable or has no `#!` line. Returns `None` for any other file.
 pub(super) fn interpreter(file: &Path) -> Option<Vec<String>> {
     if !file.is_file() {
         return None;
@@ -32,7 +32,8 @@ fn by_extension(file: &Path) -> Option<&'static str> {
     INTERPRETERS.iter().find(|(known, _)| *known == extension).map(|(_, interpreter)| *interpreter)
 }
 
-/// Returns the command of a line such as `#!/usr/bin/env python3`, with the program by its name on PATH.
+/// Returns the command in the `#!` line of a file that begins with `start`. The program is a name on PATH: `python3`
+/// for `#!/usr/bin/env python3`.
 fn shebang_command(start: &[u8]) -> Option<Vec<String>> {
     let words = shebang_words(start)?;
     let mut words = words.iter().copied().peekable();
@@ -44,7 +45,8 @@ fn shebang_command(start: &[u8]) -> Option<Vec<String>> {
     Some(std::iter::once(program).chain(words).map(str::to_owned).collect())
 }
 
-/// Returns the interpreter's name in the `#!` line of a file that starts with `start`, skipping `env` and its settings.
+/// Returns the name of the interpreter in the `#!` line of a file that begins with `start`, without `env` and its
+/// settings.
 pub(super) fn interpreter_name(start: &[u8]) -> Option<&str> {
     let words = shebang_words(start)?;
     let first = file_name(words.first()?)?;
@@ -59,7 +61,7 @@ fn shebang_words(start: &[u8]) -> Option<Vec<&str>> {
     Some(std::str::from_utf8(line).ok()?.split_whitespace().collect())
 }
 
-/// Returns whether a word is an option or a variable for `env`.
+/// Returns whether a word after `env` is an option or a variable assignment.
 fn is_setting(word: &str) -> bool {
     word.starts_with('-') || word.contains('=')
 }
@@ -68,7 +70,7 @@ fn file_name(word: &str) -> Option<&str> {
     Path::new(word).file_name()?.to_str()
 }
 
-/// Returns the scripts and executable files of a folder, sorted by name.
+/// Returns the scripts and executable files in a folder, sorted by name. Hidden files are omitted.
 pub(super) fn programs(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().take(MAX_ENTRIES).flatten();
     let is_hidden =

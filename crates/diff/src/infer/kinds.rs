@@ -1,4 +1,4 @@
-//! Values of the keys that name a type (`type`, `kind`, …), at every depth.
+//! Collects the values of keys that name a type, such as `type` and `kind`, at every depth of the samples.
 
 use super::render::map_values;
 use super::{Inference, InferenceOptions};
@@ -7,12 +7,14 @@ use agentnative_contract::type_keys;
 use std::collections::{BTreeMap, BTreeSet};
 use strict_json::escape_token;
 
-/// Values by the pointer of their key; `None` if they are not names of types.
+/// Values of type keys, by the pointer of the key, such as `/items/*/type`. `None` if other values than type names
+/// occurred there.
 type Kinds = BTreeMap<String, Option<BTreeSet<String>>>;
 
 impl Inference {
-    /// Returns the values of the keys that name a type, by the pointer of the key in a document or record, with `*` for
-    /// each element of an array and each key of a map. Keys with other values than a small set of words are omitted.
+    /// Returns the values of keys that name a type, such as `type`. The index is the pointer of the key, such as
+    /// `/items/*/type`; `*` stands for each element of an array and each key of a map. Keys whose values are not a
+    /// small set of words are omitted.
     pub fn kinds(&self, rules: &InferenceOptions) -> BTreeMap<String, Vec<String>> {
         let mut kinds = Kinds::new();
         rules.collect_kinds(&self.state.shape, "", &mut kinds);
@@ -49,7 +51,7 @@ impl InferenceOptions {
     }
 }
 
-/// Returns the words that occurred as a value; `None` if there were other values.
+/// Returns all values that occurred if they are a small set of words; `None` if other values occurred.
 fn words(shape: &Shape) -> Option<BTreeSet<String>> {
     let strings = shape.strings.as_ref()?;
     let only_strings =

@@ -1,7 +1,8 @@
-//! Infers a JSON Schema from samples: documents or JSON Lines of any size, merged while they are read.
+//! Infers a JSON Schema from samples. Samples are documents or JSON Lines of any size, and are merged while they are
+//! read.
 //!
-//! Memory grows with the shapes of the samples, not with their length. The result does not depend on their order. Every
-//! sample validates against the schema.
+//! Memory grows with the number of different keys and types, not with the length of the samples. The result does not
+//! depend on the order of the samples. Every sample validates against the schema.
 
 mod kinds;
 mod read;
@@ -15,16 +16,17 @@ pub(crate) use read::detect_framing;
 use serde_json::Value;
 use std::io::{self, Read};
 
-/// How much evidence a constraint needs to become part of the schema.
+/// How many samples must support a constraint before it becomes part of the inferred schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InferenceOptions {
-    /// Minimum average number of strings per distinct value for an `enum`; 0 for no `enum`.
+    /// How often each different string must occur on average for an `enum`. With 3, six strings with two different
+    /// values become an `enum`. 0 infers no `enum`.
     pub enum_threshold: u64,
-    /// Minimum number of arrays for a tuple.
+    /// Minimum number of arrays of equal length from which a tuple (`prefixItems`) is inferred.
     pub tuples: u64,
-    /// Whether to omit constraints that other data of the same shape might violate: a value that was always null may be
-    /// anything, no variants are inferred from tags, keys make a map only if they look like data, and strings do not
-    /// get the format `uri`.
+    /// Whether to omit constraints that other data of the same structure might violate. Then a value that was always
+    /// null may be anything, no variants are inferred from keys such as `type`, an object becomes a map only if its
+    /// keys look like data, and no string gets the format `uri`.
     pub for_other_data: bool,
 }
 
@@ -35,26 +37,27 @@ impl Default for InferenceOptions {
 }
 
 impl InferenceOptions {
-    /// Rules for a schema that other data of the same shape must satisfy.
+    /// Returns the options for a schema that other data of the same structure must satisfy, too. It has neither enums
+    /// nor tuples, and `for_other_data` is set.
     pub const fn cautious() -> Self {
         Self { enum_threshold: 0, tuples: u64::MAX, for_other_data: true }
     }
 }
 
-/// Infers from one input after another.
+/// Merges samples from one input after another, and renders their schema.
 #[derive(Default)]
 pub struct Inference {
     state: InferenceState,
 }
 
-/// Objects with one value of the tag key.
+/// One variant of a union: the objects with the same value of the tag key, such as `"type": "start"`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaggedVariant {
-    /// Value of the tag key: a string or a boolean.
+    /// Value of the tag key in these objects: a string or a boolean.
     pub tag: Value,
-    /// Schema of the objects.
+    /// Schema of the objects of this variant.
     pub schema: Value,
-    /// Number of objects.
+    /// Number of objects of this variant in the samples.
     pub count: u64,
 }
 
@@ -64,13 +67,16 @@ impl Inference {
         Self::default()
     }
 
-    /// Infers from an input, reading it to its end. `threads` threads read JSON Lines, one thread reads a document;
-    /// `None` detects the framing from the beginning of the input. `progress` receives the number of bytes read so far.
+    /// Reads an input to its end and adds its samples. JSON Lines are read by `threads` threads, a document by one. If
+    /// `framing` is `None`, it is detected from the beginning of the input. `progress` receives the number of bytes
+    /// read until now.
     ///
-    /// Returns the first JSON errors, by position. If there is one, the inference is unusable.
+    /// Returns the first JSON errors of the input, sorted by position. If there is one, do not use the inference any
+    /// further.
     ///
     /// # Errors
-    /// If the reader fails, or the samples have more than 262,144 different positions.
+    /// If the reader fails, or the samples have more than 262,144 different positions. A position is a place in the
+    /// structure, such as `/items/*/id`.
     pub fn add_input(
         &mut self,
         reader: impl Read + Send,
@@ -83,21 +89,21 @@ impl Inference {
         Ok(std::mem::take(&mut self.state.problems))
     }
 
-    /// Merges another inference into this one.
+    /// Merges the samples of another inference into this one.
     ///
     /// # Errors
-    /// If the samples of both have too many positions, as for [`Inference::add_input`].
+    /// If the merged samples have too many different positions, as for [`Inference::add_input`].
     pub fn merge(&mut self, other: Self) -> io::Result<()> {
         self.state.join(other.state);
         if self.state.shape.positions() > MAX_POSITIONS { Err(read::too_many_positions()) } else { Ok(()) }
     }
 
-    /// Returns the number of inputs.
+    /// Returns the number of inputs that were read.
     pub fn inputs(&self) -> u64 {
         self.state.inputs
     }
 
-    /// Returns the number of documents and records.
+    /// Returns the number of documents and records in all inputs.
     pub fn records(&self) -> u64 {
         self.state.records
     }
@@ -112,8 +118,8 @@ impl Inference {
         rules.root_schema(&self.state.shape)
     }
 
-    /// Returns the variants by the values of `key` (one of `type`, `kind`, `event`), sorted; `None` unless all samples
-    /// are objects in which that key is a word.
+    /// Returns one variant per value of `key` (`type`, `kind` or `event`), sorted by value. `None` unless every sample
+    /// is an object with a word at `key`.
     pub fn variants(&self, key: &str, rules: &InferenceOptions) -> Option<Vec<TaggedVariant>> {
         rules.tagged_variants(&self.state.shape, key)
     }

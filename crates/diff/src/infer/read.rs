@@ -1,4 +1,4 @@
-//! Reads samples: JSON Lines in chunks by several threads, a document by one.
+//! Reads samples. Several threads read the chunks of JSON Lines; one thread reads a document.
 
 use crate::shape::{MAX_POSITIONS, Shape, ShapeBuilder};
 use agentnative_contract::{Framing, RemainingInput, Violation, fold_chunks};
@@ -8,14 +8,14 @@ use strict_json::{
     read_lines_in_memory,
 };
 
-/// Number of bytes first examined to detect the framing.
+/// Number of bytes at the start of an input that are examined first to detect its framing.
 const DETECTION_BYTES: usize = 1 << 16;
-/// Maximum length of a first line, in bytes. A longer one belongs to a document.
+/// Maximum length of the first line of JSON Lines, in bytes. An input with a longer first line is read as a document.
 const MAX_FIRST_LINE: usize = 8 << 20;
 /// Maximum number of reported JSON errors.
 const MAX_PROBLEMS: usize = 20;
 
-/// Shape and statistics of the inputs read so far.
+/// The merged shape and the statistics of all inputs that were read.
 #[derive(Default)]
 pub(super) struct InferenceState {
     pub shape: Shape,
@@ -58,8 +58,8 @@ pub(super) fn read_samples(
     Ok(state)
 }
 
-/// Detects the framing: JSON Lines if the first line is a complete value and more than whitespace follows. Appends the
-/// examined bytes to `start`.
+/// Detects the framing of an input. It is JSON Lines if the first line is a complete JSON value and is followed by more
+/// than whitespace; otherwise it is a document. Appends the bytes that it consumed from `reader` to `start`.
 pub(crate) fn detect_framing(reader: &mut impl Read, start: &mut Vec<u8>) -> io::Result<Framing> {
     let mut limit = DETECTION_BYTES;
     loop {
@@ -80,7 +80,7 @@ fn options() -> ReadOptions {
     ReadOptions { max_problems: MAX_PROBLEMS, ..ReadOptions::default() }
 }
 
-/// Adds a document, or each element of an array document, to a shape.
+/// Reads a document into a shape builder. With `Framing::Array`, each element of the document is a sample.
 fn read_document_samples(
     reader: impl Read,
     framing: Framing,
@@ -108,7 +108,7 @@ impl InferenceState {
         self.problems.extend(other.problems);
     }
 
-    /// Reads lines up to and including the chunk with the first error.
+    /// Reads JSON Lines in chunks. Stops after the first chunk with a JSON error.
     fn read_line_samples(
         &mut self,
         reader: impl Read + Send,
@@ -138,7 +138,7 @@ impl InferenceState {
         Ok(())
     }
 
-    /// Merges the shape that one thread built.
+    /// Merges the shape that one thread built. Fails if the shape has too many positions.
     fn merge(&mut self, mut builder: ShapeBuilder) -> io::Result<()> {
         if builder.is_full() {
             return Err(too_many_positions());
@@ -148,7 +148,7 @@ impl InferenceState {
         Ok(())
     }
 
-    /// Adds the summary of one part. Returns whether it has no errors.
+    /// Adds the statistics and errors of one chunk or input, which begins at `base`. Returns whether it has no errors.
     fn add(&mut self, summary: &ReadSummary, base: Position) -> bool {
         self.bytes += summary.bytes;
         let is_error = |kind: ProblemKind| kind.rejects() && kind != ProblemKind::NotObject;

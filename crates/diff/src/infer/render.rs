@@ -1,4 +1,4 @@
-//! Renders a shape as JSON Schema 2020-12.
+//! Renders a shape, the merged structure of all samples, as JSON Schema 2020-12.
 
 use super::{InferenceOptions, TaggedVariant};
 use crate::shape::text::is_data_key;
@@ -7,16 +7,16 @@ use agentnative_contract::{DISCRIMINATORS, Discriminator};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Number of discriminators, from the first (`type`, `kind`, `event`), that name shapes in most data; the others need
-/// more evidence.
+/// The first three of [`DISCRIMINATORS`] (`type`, `kind`, `event`) usually name a variant. The other keys need more
+/// samples before they split objects into variants.
 const STRONG_DISCRIMINATORS: usize = 3;
-/// Minimum number of different keys for objects to be maps regardless of how the keys look.
+/// Minimum number of different keys at which objects become a map even if their keys look like names.
 const MIN_SPARSE_KEYS: usize = 16;
 
 type Keywords = Map<String, Value>;
 
 impl InferenceOptions {
-    /// Returns the complete schema with its `$schema`.
+    /// Returns the schema of all samples, including the keyword `$schema`.
     pub(super) fn root_schema(&self, shape: &Shape) -> Value {
         let mut schema = self.keywords(shape, true);
         schema.insert("$schema".into(), json!("https://json-schema.org/draft/2020-12/schema"));
@@ -119,7 +119,8 @@ impl InferenceOptions {
         Value::Object(schema)
     }
 
-    /// Adds the keywords of objects.
+    /// Adds `properties` and `required` of a group of objects to a schema, or `additionalProperties` if the objects are
+    /// maps.
     fn add_object_keywords(&self, group: &Group, schema: &mut Keywords) {
         if let Some(values) = group.tag.is_none().then(|| map_values(group, self.for_other_data)).flatten() {
             let values = self.keywords(&values, false);
@@ -154,7 +155,8 @@ impl InferenceOptions {
         }
     }
 
-    /// Returns the groups of objects that are separate variants, sorted by tag; the others are joined.
+    /// Returns the variants of objects, sorted by tag. Groups of objects that are no separate variants are joined into
+    /// one group. `root` says whether the objects are complete samples.
     pub(super) fn variants(&self, objects: &Objects, root: bool) -> Vec<Group> {
         let mut objects = objects.clone();
         for (key, Discriminator { key: name, .. }) in DISCRIMINATORS.iter().enumerate() {
@@ -171,7 +173,7 @@ impl InferenceOptions {
         objects.groups
     }
 
-    /// Returns the variants by the value of a tag key; `None` if there are other values.
+    /// Returns one variant per value of a tag key. `None` unless every sample is an object with a word at that key.
     pub(super) fn tagged_variants(&self, shape: &Shape, key: &str) -> Option<Vec<TaggedVariant>> {
         let objects = shape.objects.as_ref()?;
         let only_type =
@@ -189,7 +191,8 @@ impl InferenceOptions {
         groups.into_iter().map(variant).collect()
     }
 
-    /// Returns whether the groups of a tag key are separate variants.
+    /// Returns whether objects with different values of a tag key become separate variants in the schema. `key` is the
+    /// index of the tag key, and `groups` has the objects of each value.
     fn is_separate(&self, key: usize, groups: &[&Group], root: bool) -> bool {
         if groups.len() < 2 || self.for_other_data {
             return false;
@@ -213,8 +216,8 @@ pub(super) fn tag_value(tag: &Tag) -> Value {
     if DISCRIMINATORS[tag.key].boolean { json!(&*tag.value == "true") } else { json!(tag.value) }
 }
 
-/// Returns whether the groups cannot be described by one schema: a key is in all objects of one group and in none of
-/// another, or its types in them are disjoint.
+/// Returns whether groups of objects have different structures. That is so if a key is in all objects of one group and
+/// in none of another, if the values of a key have no common type, or if a group is a map.
 fn groups_differ(groups: &[&Group]) -> bool {
     let mut keys: BTreeMap<&str, (bool, u64, u8)> = BTreeMap::new();
     for group in groups {
@@ -231,7 +234,8 @@ fn groups_differ(groups: &[&Group]) -> bool {
         || keys.values().any(|(is_required, groups, types)| *is_required && *groups < count || *types == 0)
 }
 
-/// Returns the joined shape of all values if the keys of the objects are data.
+/// Returns the merged shape of all values if the objects are maps, whose keys are data such as IDs. `None` if their
+/// keys are names.
 pub(super) fn map_values(group: &Group, cautious: bool) -> Option<Shape> {
     let fields = &group.fields;
     if let Some(map) = &fields.map {
@@ -253,7 +257,8 @@ pub(super) fn map_values(group: &Group, cautious: bool) -> Option<Shape> {
     Some(all)
 }
 
-/// Returns whether the values of all keys have the same type, and objects among them mostly the same keys.
+/// Returns whether the values of all keys have one JSON type. Values that are objects must also share most of their
+/// keys.
 fn have_similar_values(fields: &Fields) -> bool {
     let types = fields.list.iter().fold(0, |types, field| types | field.shape.type_bits());
     if types.count_ones() > 1 {

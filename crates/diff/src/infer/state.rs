@@ -1,5 +1,5 @@
-//! Inference state as a file in JSON Lines. The first line is a header. Each other line is a shape that refers to
-//! shapes on earlier lines by their number, from 0; the last line is the shape of all samples.
+//! Reads and writes the state of an inference as JSON Lines. The first line is a header. Each other line is a shape; it
+//! refers to shapes on earlier lines by their number, from 0. The last line is the shape of all samples.
 
 use super::Inference;
 use super::read::InferenceState;
@@ -15,16 +15,16 @@ use std::path::Path;
 
 /// Version of the file format.
 const VERSION: u32 = 1;
-/// Maximum length of a line, in bytes: an object has at most 64 × 8 groups of 512 keys.
+/// Maximum length of a line, in bytes. The longest line describes objects with 64 × 8 groups of 512 keys.
 const MAX_LINE_BYTES: u64 = 64 << 20;
-/// Maximum value of a count.
+/// Maximum value of a count in the file.
 const MAX_COUNT: u64 = 1 << 53;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Header {
     inference: u32,
-    /// Number of shape lines that follow.
+    /// Number of lines with a shape after the header.
     shapes: usize,
     inputs: u64,
     records: u64,
@@ -72,7 +72,7 @@ enum ElementsPart {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ObjectsPart {
-    /// Former tag keys, which had too many values.
+    /// Keys such as `type` that have too many different values to distinguish variants.
     loose: Vec<Box<str>>,
     groups: Vec<GroupPart>,
 }
@@ -80,19 +80,20 @@ struct ObjectsPart {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct GroupPart {
-    /// Key and value.
+    /// Key and value that all objects of the group have in common, such as `("type", "start")`.
     tag: Option<(Box<str>, Box<str>)>,
     count: u64,
-    /// Key, count and shape.
+    /// For each key: the key, the number of objects that have it, and the number of the line with the shape of its
+    /// values.
     fields: Vec<(Box<str>, u64, usize)>,
     map: Option<usize>,
 }
 
 impl Inference {
-    /// Writes the state, for [`Inference::read_state`].
+    /// Writes the state of the inference, which [`Inference::read_state`] reads.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Fails if the writer fails.
     pub fn write_state(&self, mut to: impl Write) -> io::Result<()> {
         let InferenceState { inputs, records, bytes, .. } = self.state;
         let mut shapes = 0;
@@ -105,8 +106,8 @@ impl Inference {
     /// Reads the state that [`Inference::write_state`] wrote to the file at `path`.
     ///
     /// # Errors
-    /// A configuration error with the line if the state is invalid; as described for [`Error::data_file`] if the file cannot
-    /// be read.
+    /// A configuration error with the line number if the state is invalid. If the file cannot be read, the error of
+    /// [`Error::data_file`].
     pub fn read_state(path: &Path, from: impl Read) -> Result<Self> {
         let mut lines = BufReader::new(from);
         let (mut header, mut shapes) = (None, ShapeTable::default());
@@ -155,7 +156,7 @@ fn write_line(to: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     to.write_all(b"\n")
 }
 
-/// Writes a shape after the shapes that it refers to. Returns its number.
+/// Writes a shape as one line, after the lines of the shapes that it refers to. Returns the number of the line.
 fn write_shape(shape: &Shape, written: &mut usize, to: &mut impl Write) -> io::Result<usize> {
     let strings = shape.strings.as_ref().map(|strings| StringsPart {
         count: strings.count,
@@ -196,7 +197,8 @@ fn write_shape(shape: &Shape, written: &mut usize, to: &mut impl Write) -> io::R
     Ok(*written - 1)
 }
 
-/// Shapes read so far, with their heights; `None` once another shape refers to it.
+/// The shapes on the lines until now, each with its height (the number of nested levels). An entry becomes `None` when
+/// a later shape takes it over.
 #[derive(Default)]
 struct ShapeTable(Vec<Option<(Shape, usize)>>);
 
@@ -265,7 +267,8 @@ impl ShapeTable {
         Ok(())
     }
 
-    /// Returns the last shape if it contains all the others.
+    /// Returns the last shape if it contains all other shapes of the file; `None` if a shape is unused or there is
+    /// none.
     fn root(mut self) -> Option<Shape> {
         let (shape, _) = self.0.pop()??;
         self.0.iter().all(Option::is_none).then_some(shape)
@@ -280,7 +283,7 @@ fn check_count(count: u64) -> Result<u64, String> {
     }
 }
 
-/// Returns the index of a tag key in [`DISCRIMINATORS`].
+/// Returns the index of a key such as `type` in [`DISCRIMINATORS`].
 fn tag_key(key: &str) -> Result<usize, String> {
     DISCRIMINATORS
         .iter()

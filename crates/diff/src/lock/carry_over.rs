@@ -1,14 +1,15 @@
-//! Keeps guarantees of an older lock for what the new runs did not show: an empty array, a map without keys, a value
-//! that was null.
+//! Copies guarantees of an older lock where the new runs have no data: an array was empty, a map had no keys, or a
+//! value was always null.
 //!
-//! Such gaps in the data are not changes.
+//! Without this step, the comparison would report such gaps as changes.
 
 use agentnative_contract::OutputSpec;
 use serde_json::{Map, Value, json};
 
 type Members = Map<String, Value>;
 
-/// Completes a new output specification from the old one where the new runs have no evidence.
+/// Completes an inferred output specification from the old one where the new runs have no data. Specifications with
+/// declared schemas stay unchanged.
 pub(super) fn carry_over(mut new: OutputSpec, old: &OutputSpec) -> OutputSpec {
     // Declared schemas are complete.
     if !new.documents.is_empty() || !old.documents.is_empty() {
@@ -82,7 +83,7 @@ fn carry_over_object(new: &mut Members, old: &Members) {
     }
 }
 
-/// Returns whether a schema allows values of a type.
+/// Returns whether the keyword `type` of a schema contains the type name. Returns false without the keyword.
 fn allows_type(schema: &Members, name: &str) -> bool {
     match schema.get("type") {
         Some(Value::String(only)) => only == name,

@@ -1,28 +1,29 @@
-//! Infers the order of record types in streams.
+//! Infers from streams which record types come first and last, and which type always precedes another.
 
 use agentnative_contract::{EventSpec, TypeOrder, type_keys};
 use std::collections::BTreeSet;
 use strict_json::{Event, Sink};
 
-/// Maximum number of types for which an order is inferred.
+/// Maximum number of different record types in a stream. With more, its key is not a type key.
 const MAX_TYPES: usize = 64;
 
-/// The types of one stream by one type key.
+/// The record types of one stream, according to one type key such as `type`.
 #[derive(Default, Clone)]
 struct TypeSequence {
-    /// Types in the order of their first record; `None` if a record has no type.
+    /// Different types in the order in which they first occur; `None` if a record lacks the key or there are too many
+    /// types.
     first_seen: Option<Vec<String>>,
     last: String,
-    /// Type of the current record.
+    /// Type of the current record; `None` until its type key was read.
     current: Option<String>,
 }
 
-/// Records the types in one stream.
+/// Sink that records the order of the record types in one stream.
 pub(crate) struct EventOrder {
     depth: usize,
-    /// Index of the type key whose value comes next.
+    /// Index in [`type_keys`] of the key that was just read; its value is the next event.
     pending_key: Option<usize>,
-    /// Types by each of [`type_keys`].
+    /// One sequence of record types for each key of [`type_keys`].
     types: Vec<TypeSequence>,
     records: u64,
 }
@@ -84,22 +85,22 @@ impl Sink for EventOrder {
     }
 }
 
-/// Infers the order that holds in all streams.
+/// Collects streams, and infers the order of record types that holds in all of them.
 #[derive(Default)]
 pub(crate) struct EventOrders {
     streams: Vec<EventOrder>,
 }
 
 impl EventOrders {
-    /// Adds a stream; one without records is ignored.
+    /// Adds a stream. A stream without records is ignored.
     pub fn add(&mut self, stream: EventOrder) {
         if stream.records > 0 {
             self.streams.push(stream);
         }
     }
 
-    /// Returns the key that names the types, and the order of types that holds in all streams; `None` if a record has
-    /// no type.
+    /// Returns the type key, such as `type`, and an event specification with the first types, the last types and the
+    /// order that hold in all streams. `None` if no key names the type of every record.
     pub fn infer_order(&self) -> Option<(&'static str, EventSpec)> {
         let is_typed =
             |key: &usize| self.streams.iter().all(|stream| stream.types[*key].first_seen.is_some());
@@ -136,7 +137,7 @@ impl EventOrders {
     }
 }
 
-/// Removes the pairs that follow from others (transitive reduction).
+/// Removes pairs that follow from other pairs (transitive reduction): `a < c` follows from `a < b` and `b < c`.
 fn transitive_reduction(order: Vec<TypeOrder>) -> Vec<TypeOrder> {
     let known: BTreeSet<(&str, &str)> =
         order.iter().map(|pair| (pair.before.as_str(), pair.after.as_str())).collect();
@@ -150,7 +151,7 @@ fn transitive_reduction(order: Vec<TypeOrder>) -> Vec<TypeOrder> {
     kept
 }
 
-/// Adds the pairs that follow from others (transitive closure).
+/// Adds pairs that follow from other pairs (transitive closure): `a < c` follows from `a < b` and `b < c`.
 pub(super) fn transitive_closure(order: &[TypeOrder]) -> Vec<TypeOrder> {
     let mut pairs: BTreeSet<(&str, &str)> =
         order.iter().map(|pair| (pair.before.as_str(), pair.after.as_str())).collect();

@@ -1,8 +1,8 @@
-//! Infers the output specification of one probe in one format from its runs.
+//! Infers the output specification of one probe in one format, such as `json`, from its runs.
 //!
-//! A run with other data of the same shape must satisfy it. So it consists of shapes and required keys: no set of
-//! strings is closed (closed sets have to be declared), a value that was always null may be anything, and further event
-//! types may occur.
+//! A run with other data of the same structure must satisfy the specification, too. So the specification contains types
+//! and required keys only. It lists no closed sets of strings, which have to be declared. A value that was always null
+//! may be anything, and further event types may occur.
 
 use super::event_order::{EventOrder, EventOrders};
 use crate::infer::{Inference, InferenceOptions};
@@ -14,17 +14,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use strict_json::{ProblemKind, ReadOptions, ReadSummary, read_document, read_lines};
 
-/// Opens a stream from its start.
+/// Function that opens the recorded stream of a run for reading, from its start. It can be called several times.
 type Open<'a> = &'a dyn Fn() -> Box<dyn Read + Send + 'a>;
 
-/// Infers an output specification from one run after another.
+/// Collects the runs of one probe in one format, and infers an output specification that all of them satisfy.
 pub struct OutputInference {
     probe: String,
     format: OutputFormat,
     documents: Inference,
     lines: Inference,
     orders: EventOrders,
-    /// Whether stdout is valid in each framing (document, lines), in all runs that printed something.
+    /// Whether stdout was one JSON document in all runs that printed something, and whether it was JSON Lines.
     framings: [bool; 2],
     runs: u64,
     printed: u64,
@@ -34,13 +34,13 @@ pub struct OutputInference {
     /// Number of failed runs with any output on stdout, and on stderr.
     with_output: [u64; 2],
     failed: u64,
-    /// Exit code other than 0 that does not count as a failure.
+    /// Exit code other than 0 that counts as a success.
     with_expected_code: Option<i32>,
     codes: BTreeSet<i32>,
 }
 
 impl OutputInference {
-    /// Creates a learner for a probe in a format.
+    /// Creates an inference without runs, for the named probe in a format.
     pub fn new(probe: &str, format: OutputFormat) -> Self {
         Self {
             probe: probe.to_owned(),
@@ -60,17 +60,18 @@ impl OutputInference {
         }
     }
 
-    /// Sets an exit code other than 0 that does not count as a failure.
+    /// Sets an exit code other than 0 that counts as a success.
     #[must_use]
     pub const fn outcome(mut self, code: Option<i32>) -> Self {
         self.with_expected_code = code;
         self
     }
 
-    /// Adds a run that exited with `code`.
+    /// Adds a run that exited with `code`. `stdout` and `stderr` open its streams.
     ///
     /// # Errors
-    /// If a stream cannot be read, or has too many different positions.
+    /// If a stream cannot be read, or has too many different positions (places in the structure, such as
+    /// `/items/*/id`).
     pub fn add_run<'a>(&mut self, code: i32, stdout: Open<'a>, stderr: Open<'a>) -> io::Result<()> {
         self.codes.insert(code);
         if code != 0 && self.with_expected_code != Some(code) {
@@ -108,7 +109,8 @@ impl OutputInference {
         Ok(())
     }
 
-    /// Returns the framing of stdout in all runs; `None` if it is not JSON.
+    /// Returns the framing that stdout had in all runs, preferably the one of the format. `None` if stdout was not
+    /// always JSON.
     fn framing(&self) -> Option<Framing> {
         let preferred = match self.format {
             OutputFormat::Text => return None,
@@ -118,7 +120,7 @@ impl OutputInference {
         preferred.into_iter().find(|framing| self.framings[usize::from(*framing == Framing::Lines)])
     }
 
-    /// Returns what stdout contained.
+    /// Returns what stdout contained in all runs: nothing, JSON data in some or all runs, or anything else.
     fn payload(&self) -> Payload {
         match self.framing() {
             _ if self.printed == 0 => Payload::Nothing,
@@ -128,7 +130,7 @@ impl OutputInference {
         }
     }
 
-    /// Returns the output specification that all runs satisfy.
+    /// Returns the inferred output specification. All runs satisfy it.
     pub fn spec(&self) -> OutputSpec {
         let rules = InferenceOptions::cautious();
         let framing = self.framing();
@@ -168,7 +170,8 @@ impl OutputInference {
         Some(events)
     }
 
-    /// Returns how failed runs report errors: as an object on stderr, else as one on stdout, else as text.
+    /// Returns how all failed runs report errors. The first of these that holds counts: a JSON object on stderr, a JSON
+    /// object on stdout, text on stderr, text on stdout. `None` if no run failed or none of them holds.
     fn errors(&self, rules: &InferenceOptions) -> Option<ErrorSpec> {
         if self.failed == 0 {
             return None;
@@ -186,7 +189,7 @@ impl OutputInference {
     }
 }
 
-/// Returns whether the input is valid JSON; records of any type are allowed.
+/// Returns whether an input was valid JSON. Unlike in a stream of events, its records may be values of any type.
 fn is_valid(summary: &ReadSummary) -> bool {
     let rejecting = ProblemKind::ALL.iter().filter(|kind| kind.rejects());
     rejecting.filter(|kind| **kind != ProblemKind::NotObject).all(|kind| summary.count(*kind) == 0)

@@ -1,7 +1,8 @@
-//! Locks: the accepted outputs of the probes of a target, in a folder that can be reviewed.
+//! Locks. A lock is a folder of text files that describe the accepted outputs of a target, for review in version
+//! control.
 //!
-//! `agentnative.lock/TARGET/` contains `lock.json` (the target and its version) and one file per probe and format.
-//! Everything is sorted, and nothing in it varies from run to run: no times, identifiers or paths.
+//! `agentnative.lock/TARGET/` contains `lock.json` (the target and its version) and one file per probe and format. The
+//! contents are sorted and do not vary from run to run: they contain no times, identifiers or paths.
 
 mod carry_over;
 mod event_order;
@@ -17,23 +18,23 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Name of the folder of locks, next to the configuration.
+/// Name of the folder that contains the locks of all targets. It is in the folder of the configuration.
 pub const LOCK_FOLDER: &str = "agentnative.lock";
-/// Name of the file that identifies the target.
+/// Name of the file in a lock that contains the target and its version.
 const HEADER_FILE: &str = "lock.json";
-/// Version of the file format.
+/// Version of the format of the lock files.
 const VERSION: u32 = 1;
 
-/// Accepted outputs of the probes of a target.
+/// A lock: the accepted outputs of a target, one specification for each probe and format.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lock {
     /// Name of the target.
     pub target: String,
-    /// Version that the target prints.
+    /// Version of the target, as it prints it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Output specifications by probe and format, sorted.
+    /// One output specification per probe and format, sorted by both.
     pub promises: Vec<OutputSpec>,
 }
 
@@ -46,7 +47,7 @@ struct LockHeader {
     version: Option<String>,
 }
 
-/// Returns the folder of the lock of a target, for a configuration in `root`.
+/// Returns the folder of the lock of a target, `agentnative.lock/TARGET` in `root`, the folder of the configuration.
 pub fn lock_path(root: &Path, target: &str) -> PathBuf {
     root.join(LOCK_FOLDER).join(file_name(target))
 }
@@ -67,14 +68,14 @@ fn file_name(name: &str) -> String {
 }
 
 impl Lock {
-    /// Creates a lock of these output specifications.
+    /// Creates a lock and sorts its output specifications.
     pub fn new(target: &str, version: Option<String>, mut specs: Vec<OutputSpec>) -> Self {
         specs.sort_by(|a, b| (&a.probe, a.format).cmp(&(&b.probe, b.format)));
         Self { target: target.to_owned(), version, promises: specs }
     }
 
-    /// Returns the output specifications for [`compare`](crate::compare), with the transitive closure of the order of
-    /// events.
+    /// Returns the output specifications in the form that [`compare`](crate::compare) requires: the order of event
+    /// types includes the pairs that follow from other pairs.
     pub fn comparable(&self) -> Vec<OutputSpec> {
         let mut specs = self.promises.clone();
         for events in specs.iter_mut().filter_map(|spec| spec.events.as_mut()) {
@@ -83,8 +84,8 @@ impl Lock {
         specs
     }
 
-    /// Returns the output specifications as [`Lock::comparable`] does, for a comparison with an older lock: where the new
-    /// runs have no evidence, the older guarantee stays.
+    /// Returns the output specifications as [`Lock::comparable`] does, for a comparison with an older lock. Guarantees
+    /// of the older lock are kept where the new runs have no data, such as an empty array.
     pub fn comparable_with(&self, old: &Self) -> Vec<OutputSpec> {
         let find_old = |new: &OutputSpec| {
             old.promises.iter().find(|old| old.probe == new.probe && old.format == new.format)
@@ -98,10 +99,10 @@ impl Lock {
             .collect()
     }
 
-    /// Returns the files of the lock, by name. `json` formats a value as text.
+    /// Returns the contents of the files of the lock, by file name. `json` formats a value as text.
     ///
     /// # Errors
-    /// Those of `json`.
+    /// Fails if `json` fails.
     pub fn files(
         &self,
         json: impl Fn(&serde_json::Value) -> Result<String>,
@@ -120,7 +121,7 @@ impl Lock {
         Ok(files)
     }
 
-    /// Returns the files of the lock in a folder, sorted.
+    /// Returns the sorted paths of all `.json` files in a folder that contains a lock.
     ///
     /// # Errors
     /// A configuration or permission error if the folder cannot be read.
@@ -136,15 +137,16 @@ impl Lock {
         Ok(paths)
     }
 
-    /// Returns whether a folder contains the lock of a target.
+    /// Returns whether a folder is a lock, that is, contains `lock.json`.
     pub fn exists_in(folder: &Path) -> bool {
         folder.join(HEADER_FILE).is_file()
     }
 
-    /// Reads the lock in a folder, or the only lock in its subfolders.
+    /// Reads the lock in a folder. If the folder is no lock, reads the only lock in its subfolders.
     ///
     /// # Errors
-    /// A configuration error with the position if there is no lock or it is invalid.
+    /// A configuration error if there is no lock, several locks, or an invalid file. For an invalid file, it has the
+    /// position.
     pub fn read(folder: &Path) -> Result<Self> {
         if !Self::exists_in(folder) {
             return Self::read(&find_single_lock(folder)?);
@@ -167,7 +169,7 @@ fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> Error {
     move |error| Error::io(ErrorKind::Config, "read", path, &error)
 }
 
-/// Returns the only lock in a folder of locks.
+/// Returns the path of the only lock in the subfolders of a folder. Fails if there is none or more than one.
 fn find_single_lock(folder: &Path) -> Result<PathBuf> {
     let entries = fs::read_dir(folder).map_err(unreadable(folder))?;
     let mut locks: Vec<PathBuf> =

@@ -1,10 +1,10 @@
-//! Maps violations of a schema or contract to the rules of changes.
+//! Finds the rule of `contract diff` for a violation of a schema or contract by a sample.
 
 use agentnative_contract::{Against, Violation};
 use strict_json::{JsonType, TapeNode, unescape_token};
 
-/// Rules by the schema keyword, or the contract rule, that rejects the sample. They are those of a change from the
-/// schema to the sample; for the other direction, `back` of the first example of the rule names the rule.
+/// Maps the schema keyword or contract rule that rejects a sample to the rule of a change. The change leads from the
+/// schema (old) to the sample (new). In the other direction, `back` in the first example of the rule names the rule.
 const RULES: [(&str, &str); 25] = [
     ("additionalItems", "diff-length-loosened"),
     ("additionalProperties", "diff-key-added-to-closed"),
@@ -35,7 +35,7 @@ const RULES: [(&str, &str); 25] = [
     ("last-event", "diff-terminal-event-changed"),
 ];
 
-/// Returns the rule for a value of a type that is not allowed.
+/// Returns the rule for a value whose type the schema rejects. `is_fraction` means that the schema requires an integer.
 pub(super) fn rule_of_type(value: TapeNode<'_>, is_fraction: bool) -> &'static str {
     match value.json_type() {
         JsonType::Null => "diff-null-added",
@@ -44,13 +44,13 @@ pub(super) fn rule_of_type(value: TapeNode<'_>, is_fraction: bool) -> &'static s
     }
 }
 
-/// Returns the rule for a missing key, given the schema location that requires it.
+/// Returns the rule for a missing key. `place` is the location in the schema that requires the key.
 pub(super) fn rule_of_missing(place: &str) -> &'static str {
     let depends = |token: &str| ["dependentRequired", "dependencies"].contains(&token);
     if place.split('/').any(depends) { "diff-dependency-removed" } else { "diff-key-optional" }
 }
 
-/// Returns the rule for any other violation.
+/// Returns the rule for a violation. `value` is the rejected value, if it is known.
 pub(super) fn rule_of(violation: &Violation, value: Option<TapeNode<'_>>) -> &'static str {
     let keyword = violation.keyword.as_deref();
     let known = |name: &str| RULES.iter().find(|(keyword, _)| *keyword == name).map(|(_, rule)| *rule);
@@ -66,18 +66,20 @@ pub(super) fn rule_of(violation: &Violation, value: Option<TapeNode<'_>>) -> &'s
     }
 }
 
-/// Returns the key whose values the schema forbids; `None` if the violation is at an array element.
+/// Returns the key at which the schema allows no value, that is, the last token of the pointer. `None` if that token is
+/// an array index.
 pub(super) fn forbidden_key(violation: &Violation) -> Option<String> {
     let (_, last) = violation.pointer.rsplit_once('/')?;
     (!is_index(last)).then(|| unescape_token(last))
 }
 
-/// Returns whether a pointer token has the form of an array index.
+/// Returns whether a token of a JSON Pointer consists of digits, as an array index does.
 pub(super) fn is_index(token: &str) -> bool {
     !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns the message of a change, with the name of the contract rule if it has no rule of its own.
+/// Returns the message of a change for a violation. If the violated contract rule has no own entry in [`RULES`], its
+/// name precedes the message.
 pub(super) fn message(violation: &Violation) -> String {
     let is_rule = violation.keyword.is_none()
         && violation.against != Against::Json

@@ -1,4 +1,5 @@
-//! Compares a sample with a schema: each document is validated, and what the schema does not allow or name is a change.
+//! Compares a sample with a schema. Each document of the sample is validated. Values that the schema rejects and keys
+//! that it does not name are changes.
 
 mod keywords;
 mod occurrences;
@@ -33,24 +34,25 @@ use std::path::Path;
 use std::sync::Arc;
 use strict_json::{JsonType, ProblemKind, TapeKey, TapeNode, escape_token};
 
-/// Maximum number of errors examined per record. Further ones are counted.
+/// Maximum number of errors examined per record. Further errors are only counted.
 const MAX_ERRORS: usize = 10_000;
-/// Maximum number of errors examined per sample without its values.
+/// Maximum number of errors examined per sample in the coarse comparison, which does not keep the values.
 const MAX_COARSE_ERRORS: usize = 1_000;
 
 /// The result of comparing a sample with a schema.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SampleComparison {
-    /// Changes, by descending severity.
+    /// Changes between the schema and the sample, the most severe first.
     pub changes: Vec<Change>,
     /// Number of documents or records in the sample.
     pub records: u64,
-    /// Number of those that the schema rejects.
+    /// Number of documents or records in the sample that the schema rejects.
     pub rejected: u64,
 }
 
-/// Compares the documents or records in a file with a contract, or with a schema in the form of a contract. Nothing is
-/// inferred from them: each change has an occurrence in the file.
+/// Compares the documents or records in a file with a contract. A plain schema is passed in the form of a contract. No
+/// schema is inferred from the file: each change occurs at a place in it. `side` says whether the file is the old or
+/// the new version.
 ///
 /// # Errors
 /// A usage error if the file cannot be opened; a configuration error if it contains no strict JSON or no samples.
@@ -76,7 +78,8 @@ pub fn compare_sample(contract: &Arc<Contract>, sample: &Path, side: SampleSide)
     })
 }
 
-/// Returns the framing of a sample: by its file name if the contract allows any framing, otherwise by its contents.
+/// Returns the framing of a sample. The name of a JSON Lines file decides. So does any other known name if the contract
+/// is for documents. Otherwise the contents decide.
 fn framing(contract: &Contract, sample: &Path) -> Result<Framing> {
     let mut file = DataFile::open(sample)?;
     match file.framing {
@@ -98,7 +101,7 @@ impl SampleComparison {
     }
 }
 
-/// Compares record by record, each value with the schemas that apply to it.
+/// Compares a sample with a contract in full: each value of each record with the schemas that apply to it.
 fn compare_records(
     contract: &Contract,
     sample: &Path,
@@ -123,7 +126,8 @@ fn compare_records(
     Ok(SampleComparison { changes: occurrences.into_changes(incomplete), records, rejected })
 }
 
-/// Compares by the violations alone, in little memory.
+/// Compares a sample with a contract by its violations alone. This needs little memory, but finds no keys that the
+/// schema does not name.
 fn compare_coarsely(
     contract: &Contract,
     sample: &Path,
@@ -146,13 +150,13 @@ fn compare_coarsely(
     Ok(SampleComparison { changes: occurrences.into_changes(incomplete), records, rejected })
 }
 
-/// Violations of the schema or contract, without errors of JSON.
+/// The violations of a schema or contract in a sample, and the number of its records.
 struct Validated {
     violations: Vec<Violation>,
     records: u64,
 }
 
-/// Validates a sample. Returns also the number of errors that are not among the violations.
+/// Validates a sample. Returns its violations, and the number of further errors that were counted but not kept.
 fn validate(
     contract: &Contract,
     sample: &Path,
@@ -180,7 +184,8 @@ fn validate(
     Ok((Validated { violations, records: verdict.records }, incomplete))
 }
 
-/// Creates an occurrence from a violation, without the value.
+/// Creates an occurrence of a change from a violation alone. `records` is the number of the record if the violation
+/// names none.
 fn violation_occurrence(violation: &Violation, records: u64) -> Occurrence {
     let location = SamplePosition {
         record: violation.event.unwrap_or(records),
@@ -197,7 +202,7 @@ fn violation_occurrence(violation: &Violation, records: u64) -> Occurrence {
     occurrence.message(keywords::message(violation))
 }
 
-/// Observes the records of a sample and collects the occurrences of changes.
+/// Observer that compares each record of a sample with the schemas, and collects the occurrences of changes.
 struct SampleComparer<'b> {
     contract: &'b Contract,
     bundle: &'b Bundle,
@@ -228,18 +233,18 @@ impl RecordObserver for SampleComparer<'_> {
     }
 }
 
-/// A record with the schemas that apply to it.
+/// A record of the sample, with its number, its event type and the schemas that apply to it.
 struct RecordContext<'r, 'b> {
     record: &'r JudgedRecord<'r>,
     number: u64,
-    /// Event type.
+    /// Event type of the record; `None` if it has none.
     event: Option<String>,
     nodes: Nodes<'b>,
     root: TapeNode<'r>,
 }
 
 impl RecordContext<'_, '_> {
-    /// Returns the position of a value of the record.
+    /// Returns the position of a value in the sample. `pointer` is its JSON Pointer in the record.
     fn position(&self, pointer: &str, value: TapeNode<'_>) -> SamplePosition {
         let at = self.record.locate(value.offset());
         SamplePosition {
@@ -250,7 +255,7 @@ impl RecordContext<'_, '_> {
         }
     }
 
-    /// Creates an occurrence at a value.
+    /// Creates an occurrence of a change with the given rule. Its position is the one of `value`.
     fn occurrence(&self, rule: &'static str, located: &Located<'_, '_>, value: TapeNode<'_>) -> Occurrence {
         Occurrence {
             event: self.event.clone(),
@@ -265,7 +270,8 @@ impl RecordContext<'_, '_> {
 }
 
 impl<'b> SampleComparer<'b> {
-    /// Returns the schemas that apply to a record.
+    /// Returns the schemas that apply to a record of the given event type. Without one, these are the schemas of the
+    /// data.
     fn nodes(&self, event: Option<&str>) -> Nodes<'b> {
         let event_schema = event.and_then(|name| self.bundle.schema(&bundle::event_schema_name(name)));
         let schema = event_schema.or_else(|| self.bundle.schema(DATA_SCHEMA));
@@ -286,7 +292,7 @@ impl<'b> SampleComparer<'b> {
         });
     }
 
-    /// Reports the keys that the schema does not name, and records the types of all values.
+    /// Reports the keys of a record that the schema allows but does not name, and records the types of all values.
     fn report_unnamed_keys(&mut self, context: &RecordContext<'_, 'b>) {
         let Self { schemas, occurrences, .. } = self;
         schemas.walk(&context.nodes, context.root, &mut |visit| match visit {
@@ -328,8 +334,8 @@ impl<'b> SampleComparer<'b> {
         }
     }
 
-    /// Reports a value that no variant of a union accepts by its violations of the nearest variant. Returns false if
-    /// this adds nothing.
+    /// Reports why a value matches no variant of a union: by its type, by its unknown tag, or by its violations of the
+    /// nearest variant. Returns false if there is nothing to report.
     fn report_variant(&mut self, context: &RecordContext<'_, 'b>, located: &Located<'_, 'b>) -> bool {
         let value = located.value;
         let alts: Vec<&Alternative<'b>> = located.nodes.iter().flat_map(|node| &node.alts).collect();
@@ -369,7 +375,8 @@ impl<'b> SampleComparer<'b> {
         !violations.is_empty()
     }
 
-    /// Returns the discriminating key, its value, and the known values, if no variant has that value.
+    /// Returns the discriminating key, its value in `value`, and the values that the variants have, if none of them has
+    /// that value. For example: `type`, `"d"`, and the known values `"a"`, `"b"`.
     fn unknown_tag(
         &self,
         alts: &[&Alternative<'b>],
@@ -382,7 +389,7 @@ impl<'b> SampleComparer<'b> {
         (!contains(&known, &tag)).then(|| (key, tag, known.iter().map(excerpt).collect()))
     }
 
-    /// Reports each key of an object that the schema does not allow. Returns whether there are any.
+    /// Reports each key of an object that the schema forbids. Returns whether the object has such a key.
     fn report_forbidden_keys(&mut self, context: &RecordContext<'_, 'b>, located: &Located<'_, 'b>) -> bool {
         // A violation of the `false` schema may be at the value of a key instead of at its object.
         let object = Some(located.value).filter(|value| value.has_type(JsonType::Object));
@@ -403,7 +410,7 @@ impl<'b> SampleComparer<'b> {
     }
 }
 
-/// Creates an occurrence for a key that the schema does not name or does not allow.
+/// Creates an occurrence of an added key. `rule` says whether the schema forbids the key or does not name it.
 fn key_occurrence(
     context: &RecordContext<'_, '_>,
     rule: &'static str,
@@ -428,7 +435,7 @@ fn key_occurrence(
     }
 }
 
-/// Returns a scalar as it is, and any other value as its type.
+/// Returns a scalar as it is, and the name of the type for an array or object. Long strings are shortened.
 fn value_summary(value: TapeNode<'_>) -> Value {
     match value.json_type() {
         JsonType::Array | JsonType::Object => json!(type_name(value)),

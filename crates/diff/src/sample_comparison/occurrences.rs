@@ -1,4 +1,5 @@
-//! Groups the occurrences of changes in a sample: one change per rule, position and constraint.
+//! Groups the occurrences of changes in a sample. Occurrences of one rule and one constraint at one position form one
+//! change.
 
 use super::side::SampleSide;
 use crate::catalogue::change_rule;
@@ -9,9 +10,9 @@ use serde_json::Value;
 use std::collections::HashMap;
 use strict_json::JsonType;
 
-/// Maximum number of changes. The occurrences of further ones are counted.
+/// Maximum number of different changes. Occurrences of further changes are only counted.
 const MAX_CHANGES: usize = 1_000;
-/// Maximum number of keys of one object that are listed one by one.
+/// Maximum number of added keys at one object that are separate changes. Further keys form one change.
 const MAX_KEYS: usize = 50;
 /// Maximum number of values listed per change.
 const MAX_VALUES: usize = 12;
@@ -23,22 +24,23 @@ const MAX_TYPED_POINTERS: usize = 100_000;
 /// One occurrence of a change in a record.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Occurrence {
-    /// ID of the rule of the change from the schema to the sample.
+    /// ID of the rule, such as `diff-key-added`. It describes the change from the schema (old) to the sample (new).
     pub rule: &'static str,
-    /// Class of that change, if it is not the first one of the rule.
+    /// Severity of the change, if it differs from the first one that the rule lists.
     pub class: Option<ChangeSeverity>,
     pub event: Option<String>,
     pub variant: Vec<String>,
-    /// Pointer with `*` for each element of an array and each key of a map.
+    /// JSON Pointer in the record, with `*` for each element of an array and each key of a map, such as `/items/*/id`.
     pub pointer: String,
-    /// Violated constraint. It distinguishes changes of one rule at one pointer.
+    /// The violated constraint, such as the location of a keyword in the schema. It distinguishes changes with the same
+    /// rule and pointer.
     pub constraint: String,
-    /// Message if the sample is the old side, and if it is the new side.
+    /// Two messages: the first if the sample is the old version, the second if it is the new one.
     pub messages: [String; 2],
     pub value: Option<Value>,
-    /// Type of the value, as a bit set.
+    /// JSON type of the value, as a bit set.
     pub types: u8,
-    /// Whether the change concerns a key of an object.
+    /// Whether the change is an added key of an object.
     pub is_key: bool,
     pub location: SamplePosition,
 }
@@ -48,7 +50,7 @@ impl Occurrence {
         Self { rule, ..Self::default() }
     }
 
-    /// Sets the same message for both directions.
+    /// Sets the same message whether the sample is the old or the new version.
     pub fn message(self, message: String) -> Self {
         Self { messages: [message.clone(), message], ..self }
     }
@@ -56,7 +58,7 @@ impl Occurrence {
 
 type OccurrenceKey = (&'static str, Option<String>, Vec<String>, String, String);
 
-/// Occurrences of one change.
+/// All occurrences of one change: the first one, and the values, types and positions of all.
 struct ChangeGroup {
     first: Occurrence,
     values: Vec<Value>,
@@ -64,16 +66,16 @@ struct ChangeGroup {
     evidence: Evidence,
 }
 
-/// Collects the occurrences of changes.
+/// Collects the occurrences of all changes in a sample, grouped by change.
 pub(super) struct Occurrences {
     pub side: SampleSide,
     groups: Vec<ChangeGroup>,
     index_by_key: HashMap<OccurrenceKey, usize>,
-    /// Number of keys that are listed one by one, by rule and pointer of the object.
+    /// Number of added keys that are separate changes, by rule and pointer of their object.
     listed_keys: HashMap<(&'static str, String), usize>,
-    /// Types of the values at each pointer, as bit sets.
+    /// JSON types of the values at each pointer, as a bit set.
     types: HashMap<String, u8>,
-    /// Number of occurrences beyond [`MAX_CHANGES`].
+    /// Number of occurrences of changes beyond the first [`MAX_CHANGES`] changes.
     omitted: u64,
 }
 
@@ -89,7 +91,7 @@ impl Occurrences {
         }
     }
 
-    /// Records the type of a value at a pointer.
+    /// Records that a value of the JSON type occurs at a pointer.
     pub fn record_type(&mut self, pointer: &str, json_type: JsonType) {
         if let Some(types) = self.types.get_mut(pointer) {
             *types |= type_bit(json_type);
@@ -127,7 +129,7 @@ impl Occurrences {
             .extend(occurrence.value.filter(|value| values < MAX_VALUES && !contains(&group.values, value)));
     }
 
-    /// Merges the keys of an object beyond [`MAX_KEYS`] into one change.
+    /// Turns an added key into one of "further keys" of its object if [`MAX_KEYS`] keys are already listed there.
     fn merge_further_keys(&mut self, occurrence: &mut Occurrence) {
         let parent = occurrence.pointer.rsplit_once('/').map_or("", |(parent, _)| parent).to_owned();
         let listed_keys = self.listed_keys.entry((occurrence.rule, parent.clone())).or_default();
@@ -139,8 +141,8 @@ impl Occurrences {
         }
     }
 
-    /// Returns the changes by descending severity, then by their first positions. `incomplete` is the number of
-    /// violations that were not examined.
+    /// Returns the changes, sorted by descending severity, then by their first position. `incomplete` is the number of
+    /// violations that were not examined; an undecided change reports them.
     pub fn into_changes(self, incomplete: u64) -> Vec<Change> {
         let Self { side, groups, types, omitted, .. } = self;
         let mut changes: Vec<Change> = groups.into_iter().map(|group| group.change(side, &types)).collect();

@@ -1,4 +1,4 @@
-//! Schemas as trees of alternatives, and the alternatives that apply to each part of a value.
+//! Finds the schemas that apply to each part of a value. A schema is a tree of alternatives, each for one JSON type.
 
 use crate::canonicalize::Canonicalizer;
 use crate::schema_comparer::{addresses, full_schema};
@@ -11,31 +11,31 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use strict_json::{JsonType, TapeKey, TapeNode, escape_token, unescape_token};
 
-/// Maximum number of errors by which alternatives are compared.
+/// Maximum number of errors of an alternative that are counted to find the nearest one.
 const MAX_ERRORS: usize = 20;
-/// Weight of a tag of another variant, in errors.
+/// How many errors a violated `const` or `enum` of a key counts for, because such a key usually identifies a variant.
 const TAG_WEIGHT: usize = 1_000;
 
-/// A schema as alternatives.
+/// A schema as a list of alternatives. It accepts a value if one of them does.
 pub(super) struct SchemaNode<'b> {
     pub alts: Vec<Alternative<'b>>,
 }
 
-/// One alternative of a schema.
+/// One alternative of a schema, with the cached schemas of its members or elements.
 pub(super) struct Alternative<'b> {
     pub schema: TypedSchema<'b>,
-    /// Name among the objects of a union.
+    /// Name of the variant, if the schema is a union of several kinds of objects.
     name: Option<String>,
     compiled: OnceCell<Option<Schema>>,
-    /// Whether the schema names any keys of objects.
+    /// Whether the schema names keys, or patterns of keys, of its objects.
     names_keys: bool,
-    /// Schemas of members by key, or of tuple elements by index.
+    /// Cached schemas of members, by key, or of tuple elements, by index.
     named: RefCell<HashMap<String, ChildSchema<'b>>>,
-    /// Schema of any other member or element.
+    /// Cached schema of all members or elements that are not in `named`.
     others: OnceCell<ChildSchema<'b>>,
 }
 
-/// Schema of a member or an element.
+/// Schema of a member or an element, and how it describes the key.
 #[derive(Clone)]
 struct ChildSchema<'b> {
     node: Option<Rc<SchemaNode<'b>>>,
@@ -62,7 +62,7 @@ impl<'b> Alternative<'b> {
         Self { schema, name, compiled, names_keys, named, others }
     }
 
-    /// Returns whether the schema names a key.
+    /// Returns whether the schema mentions `key`, for example in `properties` or `required`.
     fn names(&self, key: &str) -> bool {
         let schema = &self.schema;
         let has = |keys: Option<&Map<String, Value>>| keys.is_some_and(|keys| keys.contains_key(key));
@@ -73,37 +73,37 @@ impl<'b> Alternative<'b> {
     }
 }
 
-/// Schemas that apply to one value; several if the parent is valid under several variants of a union.
+/// Schemas that apply to one value. There are several if the parent value is valid under several variants of a union.
 pub(super) type Nodes<'b> = Vec<Rc<SchemaNode<'b>>>;
 
-/// Alternatives that accept a value, or else the nearest one.
+/// The alternatives that accept a value; if none does, the one with the fewest violations.
 pub(super) struct Matching<'n, 'b> {
     pub alts: Vec<&'n Alternative<'b>>,
-    /// Name of the variant; `None` if several accept the value or the union has only one.
+    /// Name of the matching variant. `None` if several accept the value, or the schema has only one.
     variant: Option<&'n str>,
 }
 
-/// A value with the schemas that apply to it.
+/// A part of a record: its value, its position, and the schemas that apply to it.
 #[derive(Clone)]
 pub(super) struct Located<'t, 'b> {
     pub value: TapeNode<'t>,
     pub nodes: Nodes<'b>,
     pub pointer: String,
-    /// Pointer with `*` for each element of an array and each key of a map.
+    /// JSON Pointer to the value, with `*` for each element of an array and each key of a map, such as `/items/*/id`.
     pub general_pointer: String,
-    /// Variants of unions that contain the value, the outer one first.
+    /// Names of the union variants that the value is in, the outermost first.
     pub variant: Vec<String>,
 }
 
-/// An item that [`Schemas::walk`] visits.
+/// What [`Schemas::walk`] reports to its callback.
 pub(super) enum Visit<'w, 't, 'b> {
-    /// The type of a value at a general pointer.
+    /// The type of a value, with its JSON Pointer in general form, such as `/items/*/id`.
     Type(&'w str, JsonType),
-    /// A key that the schema does not name, and its value.
+    /// A key that the schema allows but does not name, with its value.
     UnnamedKey(&'w str, &'w Located<'t, 'b>),
 }
 
-/// Schemas of one side, memoized.
+/// Converts schemas to [`SchemaNode`]s and caches them.
 pub(super) struct Schemas<'b> {
     pub side: Canonicalizer<'b>,
     nodes: RefCell<HashMap<Vec<usize>, Rc<SchemaNode<'b>>>>,
@@ -114,7 +114,7 @@ impl<'b> Schemas<'b> {
         Self { side, nodes: RefCell::default() }
     }
 
-    /// Returns the alternatives of a conjunction of schemas.
+    /// Returns the node for a list of schemas that all apply to a value. The same list always gives the same node.
     pub fn node(&self, schemas: &[&'b Value]) -> Rc<SchemaNode<'b>> {
         let schemas = self.side.follow_all(schemas);
         let key = addresses(&schemas);
@@ -140,17 +140,17 @@ impl<'b> Schemas<'b> {
         alt.compiled.get_or_init(compile).as_ref()
     }
 
-    /// Returns whether an alternative accepts a value.
+    /// Returns whether an alternative accepts a value. An alternative that cannot be compiled accepts all values.
     pub fn accepts(&self, alt: &Alternative<'b>, value: TapeNode<'_>) -> bool {
         self.compiled(alt).is_none_or(|schema| schema.accepts(value))
     }
 
-    /// Returns the first violations of an alternative by a value.
+    /// Returns at most `max` violations of an alternative by a value.
     pub fn violations(&self, alt: &Alternative<'b>, value: TapeNode<'_>, max: usize) -> Vec<Violation> {
         self.compiled(alt).map_or_else(Vec::new, |schema| schema.node_violations(value, max).0)
     }
 
-    /// Returns the alternatives that apply to a value.
+    /// Returns the alternatives that accept a value or, if none does, the one with the fewest violations.
     pub fn matching<'n>(&self, nodes: &'n Nodes<'b>, value: TapeNode<'_>) -> Matching<'n, 'b> {
         let all = nodes.iter().flat_map(|node| &node.alts);
         let same_type: Vec<&Alternative<'b>> =
@@ -168,7 +168,8 @@ impl<'b> Schemas<'b> {
         Matching { alts, variant }
     }
 
-    /// Returns the weighted number of violations of an alternative by a value.
+    /// Returns how far a value is from an alternative: the number of violations, where a violated `const` or `enum` of
+    /// a key counts [`TAG_WEIGHT`].
     fn distance(&self, alt: &Alternative<'b>, value: TapeNode<'_>) -> usize {
         let weight = |violation: &Violation| {
             let is_tag = violation.pointer.matches('/').count() == 1
@@ -178,7 +179,7 @@ impl<'b> Schemas<'b> {
         self.violations(alt, value, MAX_ERRORS).iter().map(weight).sum()
     }
 
-    /// Returns the schema of a member or an element.
+    /// Returns the schema of a member or an element of an alternative. `token` is its key or index.
     fn child(&self, alt: &Alternative<'b>, token: &str) -> ChildSchema<'b> {
         let (is_named, has_patterns) = match alt.schema.json_type() {
             JsonType::Array => (token.parse().is_ok_and(|nth: usize| nth < alt.schema.tuple_length()), false),
@@ -215,7 +216,8 @@ impl<'b> Schemas<'b> {
         ChildSchema { node: (!schemas.is_empty()).then(|| self.node(&schemas)), key }
     }
 
-    /// Returns the schemas of a member or an element, and how they describe its key.
+    /// Returns the schemas of a member or an element under all matching alternatives, and how they describe its key.
+    /// `token` is its key or index.
     fn child_nodes(&self, matching: &Matching<'_, 'b>, token: &str) -> (Nodes<'b>, KeyKind) {
         let mut nodes: Nodes<'b> = Vec::new();
         let mut kind = None;
@@ -241,13 +243,15 @@ impl<'b> Schemas<'b> {
         Located { value, nodes: nodes.clone(), pointer, general_pointer, variant }
     }
 
-    /// Returns the variants that contain a value, including its own.
+    /// Returns the names of the union variants that a value is in, the outermost first. The variant of the value itself
+    /// comes last.
     pub fn variant(&self, at: &Located<'_, 'b>) -> Vec<String> {
         let own = self.matching(&at.nodes, at.value).variant.map(str::to_owned);
         at.variant.iter().cloned().chain(own).collect()
     }
 
-    /// Returns the value at a pointer, or the last existing one on its path.
+    /// Returns the value at a JSON Pointer with its schemas. If the pointer leads to no value, returns the last
+    /// existing value on its path.
     pub fn locate<'t>(&self, nodes: &Nodes<'b>, root: TapeNode<'t>, pointer: &str) -> Located<'t, 'b> {
         let mut at = self.root(nodes, root);
         for token in pointer.split('/').skip(1) {
@@ -263,7 +267,7 @@ impl<'b> Schemas<'b> {
         at
     }
 
-    /// Visits a value and all values in it that a schema describes.
+    /// Calls `visit` for a value and for all nested values that a schema describes.
     pub fn walk<'t>(&self, nodes: &Nodes<'b>, root: TapeNode<'t>, visit: &mut dyn FnMut(Visit<'_, 't, 'b>)) {
         if !nodes.is_empty() {
             self.walk_at(&mut self.root(nodes, root), visit);
@@ -302,7 +306,8 @@ impl<'b> Schemas<'b> {
 }
 
 impl Located<'_, '_> {
-    /// Appends a token to the pointers. The caller sets the value and its schemas.
+    /// Appends a key or index to both pointers, and the name of a variant if there is one. The caller sets the value
+    /// and its schemas.
     fn push_token(&mut self, token: &str, kind: KeyKind, variant: Option<&str>) {
         let escaped = escape_token(token);
         self.pointer.extend(["/", &escaped]);

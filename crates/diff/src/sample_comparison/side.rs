@@ -1,9 +1,9 @@
-//! The sides of a comparison with a sample.
+//! Which version a sample is in a comparison with a schema: the old or the new one.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The side of a comparison that is a sample; the other side is a schema.
+/// Whether the sample is the old or the new version in a comparison of a sample with a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SampleSide {

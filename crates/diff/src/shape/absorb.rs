@@ -1,4 +1,4 @@
-//! Merges values on a tape into shapes.
+//! Merges JSON values on a tape into shapes.
 
 use super::detail::Detail;
 use super::kinds::Digest;
@@ -8,8 +8,8 @@ use agentnative_contract::DISCRIMINATORS;
 use strict_json::{JsonKind, JsonType, TapeNode};
 
 impl Shape {
-    /// Merges a value at this depth. `key` is the hash of its key, or `None` for a record or an element. Returns the
-    /// sum of the hashes of the values in it.
+    /// Merges a value at nesting level `depth`. `key` is the hash of its key, or `None` for a record or an array
+    /// element. Returns the sum of the hashes of all scalars in the value.
     pub(super) fn absorb(
         &mut self,
         value: TapeNode<'_>,
@@ -76,7 +76,8 @@ impl Arrays {
 }
 
 impl Elements {
-    /// Merges the elements, at this depth, of the first array.
+    /// Merges the elements of an array into empty shapes. `depth` is the nesting level of the elements. Returns the sum
+    /// of the hashes of all scalars in them.
     pub(super) fn absorb(&mut self, array: TapeNode<'_>, depth: usize, detail: &Detail) -> u64 {
         sum(array.elements().map(|element| self.next_shape().absorb(element, None, depth, detail)))
     }
@@ -87,7 +88,7 @@ fn sum(hashes: impl Iterator<Item = u64>) -> u64 {
 }
 
 impl Objects {
-    /// Merges an object whose members are at this depth.
+    /// Merges an object. `depth` is the nesting level of its members. Returns the hashes of the object.
     fn absorb(&mut self, object: TapeNode<'_>, depth: usize, detail: &Detail) -> Digest {
         let tag = tag(object, detail).filter(|(key, _)| !self.is_former_tag(*key));
         if self.groups.get(self.last_group).is_none_or(|group| group.tag() != tag) {
@@ -101,7 +102,9 @@ impl Objects {
     }
 }
 
-/// Returns the best tag of an object: its index in [`DISCRIMINATORS`], and its value.
+/// Returns the tag of an object, the key that identifies its variant: the index of the key in [`DISCRIMINATORS`], and
+/// its value. The key with the lowest index is preferred. `None` without such a key, or if the shape is not for a
+/// schema.
 pub(super) fn tag<'t>(object: TapeNode<'t>, detail: &Detail) -> Option<(usize, &'t str)> {
     let mut best = None;
     if !detail.is_schema() {
@@ -121,7 +124,7 @@ pub(super) fn tag<'t>(object: TapeNode<'t>, detail: &Detail) -> Option<(usize, &
 }
 
 impl Fields {
-    /// Merges the members, at this depth, of an object.
+    /// Merges the members of an object, and adds their hashes to `digest`. `depth` is the nesting level of the members.
     pub(super) fn absorb(
         &mut self,
         object: TapeNode<'_>,

@@ -1,7 +1,7 @@
-//! Builds a shape from the values of an input.
+//! Builds a shape, the merged structure of all values of an input.
 //!
-//! A value is kept on a tape until it is complete. If it grows too long, the complete parts of its open objects and
-//! arrays are merged into partial shapes.
+//! A value is kept on a tape until it is complete. If it grows too long, the complete members and elements of its open
+//! objects and arrays are merged into partial shapes and removed from the tape.
 
 use super::absorb::tag;
 use super::detail::Detail;
@@ -9,27 +9,28 @@ use super::kinds::Digest;
 use super::model::{MAX_DEPTH, MAX_POSITIONS, Shape, Tag};
 use strict_json::{Event, JsonType, Sink, Tape, TapeNode};
 
-/// Maximum number of cells of an incomplete value before its complete parts are merged.
+/// Number of tape cells of an incomplete value above which its complete parts are merged.
 const MAX_CELLS: usize = 1 << 16;
-/// Maximum text of an incomplete value before its complete parts are merged, in bytes.
+/// Length of the text of an incomplete value, in bytes, above which its complete parts are merged.
 const MAX_TEXT: usize = 8 << 16;
 
-/// Builds a shape from the values of an input.
+/// A sink that merges all values of an input into one shape.
 pub struct ShapeBuilder {
     detail: Detail,
-    /// Current value.
+    /// The value that is being read, without its parts that are already merged.
     tape: Tape,
-    /// Partial shapes of the open objects and arrays of the current value, from the outermost.
+    /// Shapes of the open objects and arrays of the current value, the outermost first. They contain the parts that are
+    /// already merged.
     partial: Vec<Partial>,
-    /// Shape of all complete values.
+    /// Merged shape of all complete values.
     pub(crate) shape: Shape,
-    /// Number of complete values.
+    /// Number of values in `shape`.
     pub(crate) records: u64,
-    /// Whether there are too many positions for a schema; no more input is needed.
+    /// Whether the shape has too many positions for a schema, so that reading can stop.
     full: bool,
 }
 
-/// An open object or array with its merged parts.
+/// The merged parts of an object or array that is not complete yet: their shape and their hashes.
 struct Partial {
     shape: Shape,
     digest: Digest,
@@ -40,8 +41,8 @@ impl ShapeBuilder {
         Self::new(Detail::Schema)
     }
 
-    /// Creates a builder for comparisons of values: it keeps kinds of records with hashes of their values, also of
-    /// truncated values.
+    /// Creates a builder for comparisons of values. Its shape keeps hashes of the values in addition to the structure.
+    /// Truncated values are included.
     pub fn for_values() -> Self {
         Self::new(Detail::values())
     }
@@ -51,20 +52,21 @@ impl ShapeBuilder {
         Self { detail, tape, partial, shape, records: 0, full: false }
     }
 
-    /// Returns the shape of all values.
+    /// Returns the merged shape of all values. A value that is not complete yet is ended first.
     pub fn finish(mut self) -> Shape {
         self.end_document(false);
         self.shape
     }
 
-    /// Returns whether there are too many positions for a schema.
+    /// Returns whether the shape has too many positions for a schema. Always false for comparisons of values.
     pub(crate) fn is_full(&mut self) -> bool {
         let shapes = || self.partial.iter().map(|partial| &partial.shape).chain([&self.shape]);
         self.full |= self.detail.is_schema() && shapes().map(Shape::positions).sum::<usize>() > MAX_POSITIONS;
         self.full
     }
 
-    /// Ends the current value. If it is not `whole`, it is truncated, and a schema ignores it.
+    /// Ends the current value and merges it into the shape. If `whole` is false, the value is truncated, and a builder
+    /// for a schema drops it.
     pub(crate) fn end_document(&mut self, whole: bool) {
         if whole || !self.detail.is_schema() {
             if self.tape.depth() > 0 {
@@ -86,7 +88,7 @@ impl ShapeBuilder {
         self.partial.clear();
     }
 
-    /// Merges the complete parts of the current value into the partial shapes.
+    /// Moves the complete members and elements of the current value from the tape into the partial shapes.
     #[cold]
     fn merge_complete(&mut self) {
         let Self { detail, tape, partial, .. } = self;
@@ -101,7 +103,7 @@ impl ShapeBuilder {
         self.is_full();
     }
 
-    /// Closes the innermost open object or array, all parts of which are merged.
+    /// Closes the innermost open object or array. All its parts must be merged already.
     fn close(&mut self) {
         let Some(mut inner) = self.partial.pop() else { return };
         let key = self.tape.remove_innermost();
@@ -121,7 +123,7 @@ impl ShapeBuilder {
 }
 
 impl Partial {
-    /// Creates the shape of an object or array without parts.
+    /// Creates the shape of an empty object or array, according to the type of `container`.
     fn new(container: TapeNode<'_>, detail: &Detail) -> Self {
         let mut shape = Shape::default();
         if container.has_type(JsonType::Object) {
@@ -134,7 +136,7 @@ impl Partial {
         Self { shape, digest: Digest::default() }
     }
 
-    /// Merges the parts, at this depth, of a container.
+    /// Merges all members or elements of an object or array. `depth` is their nesting level.
     fn absorb(&mut self, container: TapeNode<'_>, depth: usize, detail: &Detail) {
         if let Some(objects) = &mut self.shape.objects {
             let group = &mut objects.groups[0];
@@ -150,7 +152,8 @@ impl Partial {
         }
     }
 
-    /// Merges an object or array at this depth: the value of `key`, or else an element.
+    /// Merges a completed inner object or array. It is the value of `key`, or an array element if `key` is `None`.
+    /// `depth` is its nesting level.
     fn join(&mut self, key: Option<&str>, inner: Self, depth: usize, detail: &Detail) {
         let (digest, values) = (&mut self.digest, inner.digest.values);
         let target = match (key, &mut self.shape.objects, &mut self.shape.arrays) {

@@ -1,4 +1,4 @@
-//! How much detail of values a shape keeps.
+//! Which details of values a shape keeps, in addition to their types and keys.
 
 use super::model::{Arrays, Elements, Fields, Group, Objects, Strings};
 use super::text::Formats;
@@ -7,32 +7,32 @@ use memchr::memmem::Finder;
 use strict_json::{JsonType, TapeNode};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Maximum length of a hashed string, in bytes. Longer strings arrive in parts.
+/// Maximum length of a string that is hashed, in bytes. Longer strings arrive in parts and are ignored.
 const MAX_HASHED_TEXT: usize = 64 << 10;
-/// Maximum number of keys of an object in comparisons of values. One with more keys is a map.
+/// Maximum number of different keys of objects in comparisons of values. Objects with more keys count as maps.
 const MAX_KEYS: usize = 4096;
 
-/// Detail of values beyond their types and keys.
+/// What a shape keeps of values, in addition to their types and keys.
 pub(super) enum Detail {
-    /// For a schema: formats, closed sets, tuples, and the shapes of objects by their tag.
+    /// For a schema: formats and closed sets of strings, tuples, and a separate shape for the objects of each tag.
     Schema,
-    /// For comparisons: kinds of records with hashes of their values.
+    /// For comparisons of values: the kinds of records, with hashes of their values.
     Values {
-        /// Finder of strings that name a format.
+        /// Searches for "json" in strings. Such strings may name the output format and differ between formats.
         format_names: Box<Finder<'static>>,
-        /// Hashes of the keys that name the type of a record.
+        /// Hashes of the keys that name the type of a record, such as `type`.
         type_keys: Vec<u64>,
     },
 }
 
 impl Detail {
-    /// Returns the detail for comparisons of values.
+    /// Creates the variant for comparisons of values.
     pub fn values() -> Self {
         let type_keys = type_keys().map(|key| xxh3_64(key.as_bytes())).collect();
         Self::Values { format_names: Box::new(Finder::new("json")), type_keys }
     }
 
-    /// Returns the hashes of the keys that name the type of a record; none for a schema.
+    /// Returns the hashes of the keys that name the type of a record, such as `type`. Empty for a schema.
     pub fn type_keys(&self) -> &[u64] {
         match self {
             Self::Schema => &[],
@@ -44,7 +44,7 @@ impl Detail {
         matches!(self, Self::Schema)
     }
 
-    /// Returns an empty shape of strings.
+    /// Returns the shape of no strings, which keeps this detail.
     pub fn empty_strings(&self) -> Box<Strings> {
         Box::new(match self {
             Self::Schema => Strings::default(),
@@ -52,7 +52,7 @@ impl Detail {
         })
     }
 
-    /// Returns an empty shape of arrays.
+    /// Returns the shape of no arrays, which keeps this detail.
     pub fn empty_arrays(&self) -> Box<Arrays> {
         let elements = match self {
             Self::Schema => Elements::default(),
@@ -61,7 +61,7 @@ impl Detail {
         Box::new(Arrays { count: 0, elements })
     }
 
-    /// Returns an empty shape of objects.
+    /// Returns the shape of no objects, which keeps this detail.
     pub fn empty_objects(&self) -> Box<Objects> {
         let groups = match self {
             Self::Schema => Vec::new(),
@@ -73,8 +73,8 @@ impl Detail {
         Box::new(Objects { groups, ..Objects::default() })
     }
 
-    /// Returns the hash of a scalar. `key` is the hash of its key, or `None` for an element. A value that is ignored
-    /// has hash 0.
+    /// Returns the hash of a scalar value. `key` is the hash of its key, or `None` for an array element. Ignored
+    /// values, such as null, have the hash 0.
     pub fn hash(&self, key: Option<u64>, value: TapeNode<'_>) -> u64 {
         let Self::Values { format_names, .. } = self else { return 0 };
         let text = value.text();

@@ -1,45 +1,48 @@
-//! Kinds of records: objects with the same keys and types, with a hash of all values in them.
+//! Kinds of records. A kind is all objects with the same keys and the same types of values. It has a hash of all values
+//! in these objects.
 
 use std::collections::BTreeMap;
 use strict_json::JsonType;
 
-/// Maximum number of kinds at one position. Which ones are kept does not depend on their order.
+/// Maximum number of kinds at one position. Of more kinds, the ones with the smallest hashes are kept, so that the
+/// order of the input does not matter.
 const MAX_KINDS: usize = 1024;
 
-/// Kinds of records, or of objects in an array, by a hash of their keys and types.
+/// The kinds of records, or of the objects in an array. The index of a kind is a hash of its keys and types.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Kinds {
-    /// Kinds by all keys.
+    /// Kinds that are distinguished by all keys.
     pub whole: BTreeMap<u64, Kind>,
-    /// Kinds without the key that names the type of a record ([`type_keys`](agentnative_contract::type_keys)), if there
-    /// is one.
+    /// Kinds that are distinguished by all keys except the one that names the type of a record
+    /// ([`type_keys`](agentnative_contract::type_keys)).
     pub untagged: BTreeMap<u64, Kind>,
 }
 
-/// Objects with the same keys and types.
+/// The objects with the same keys and types: their number, and a hash of their values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Kind {
-    /// Number of objects.
+    /// Number of objects of this kind.
     pub count: u64,
-    /// Sum of the hashes of the keys and values, independent of the order of objects. Strings that name a format are
-    /// excluded, because they differ between formats.
+    /// Sum of the hashes of all values with their keys. It does not depend on the order of the objects. Strings that
+    /// contain "json" are excluded: they may name the output format and differ between formats.
     pub values: u64,
 }
 
-/// Hashes of one object.
+/// Hashes of the keys and values of one object.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Digest {
-    /// Hash of the keys and their types.
+    /// Hash of all keys and the types of their values.
     pub members: u64,
-    /// Sum of the hashes of all values.
+    /// Sum of the hashes of all values in the object.
     pub values: u64,
-    /// Hashes of the member that names the type.
+    /// The parts of `members` and of `values` that belong to the key that names the type of the record, such as `type`.
+    /// `None` if the object has no such key.
     pub tag: Option<(u64, u64)>,
 }
 
 impl Digest {
-    /// Adds a member. `key` is the hash of its key, `values` the sum of the hashes of the values in it, and `type_keys`
-    /// are the hashes of the keys that name the type of a record.
+    /// Adds a member of the object. `key` is the hash of its key. `values` is the sum of the hashes of all scalars in
+    /// its value. `type_keys` are the hashes of the keys that name the type of a record.
     pub fn add(&mut self, key: u64, json_type: JsonType, values: u64, type_keys: &[u64]) {
         let member = key.rotate_left(8 * json_type as u32);
         self.members = self.members.wrapping_add(member);
@@ -51,7 +54,7 @@ impl Digest {
 }
 
 impl Kinds {
-    /// Returns the number of objects of all kinds.
+    /// Returns the number of objects of all kinds together.
     pub fn count(&self) -> u64 {
         self.whole.values().map(|kind| kind.count).sum()
     }

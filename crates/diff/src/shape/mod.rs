@@ -1,4 +1,5 @@
-//! Shapes of JSON values: keys and types with their counts, merged over all values of an input.
+//! Shapes of JSON values. A shape describes all values of an input together: their keys and types, and how often each
+//! occurs.
 //!
 //! The size of a shape grows with the number of different positions, not with the number of values. The result does not
 //! depend on the order of the values.

@@ -1,24 +1,26 @@
 //! The data model of shapes.
 //!
-//! Everything in a shape is a count, a sum, a union, an intersection or an exceeded limit over all values. So the order
-//! in which values are added and shapes are joined makes no difference.
+//! Each field of a shape is a count, a sum, a union, an intersection or an exceeded limit over all values. So the order
+//! in which values are added and shapes are merged does not affect the result.
 
 use super::kinds::Kinds;
 use super::text::{Formats, is_choice, is_word};
 use strict_json::{JsonType, TapeKey};
 
-/// Maximum number of positions of a schema.
+/// Maximum number of positions in the shape for a schema. A position is a place in the structure, such as
+/// `/items/*/id`.
 pub(crate) const MAX_POSITIONS: usize = 1 << 18;
-/// Maximum depth of described values.
+/// Maximum nesting depth of values that a shape describes.
 pub(crate) const MAX_DEPTH: usize = 96;
-/// Maximum number of values of a closed set of strings.
+/// Maximum number of different strings of a closed set, which may become an `enum`.
 const MAX_CHOICES: usize = 16;
-/// Maximum length of a tuple.
+/// Maximum length of an array that is described as a tuple, with a shape for each index.
 const MAX_TUPLE_LENGTH: usize = 8;
-/// Maximum number of keys of an object in a schema. One with more keys is a map.
+/// Maximum number of different keys of objects in the shape for a schema. Objects with more keys count as maps.
 const MAX_KEYS: usize = 512;
 
-/// Shape of the values at one position.
+/// Describes all values at one position, such as `/items/*/id`: how many of each JSON type occurred, and their
+/// contents.
 #[derive(Debug, Clone, Default)]
 pub struct Shape {
     pub(crate) nulls: u64,
@@ -28,48 +30,50 @@ pub struct Shape {
     pub(crate) strings: Option<Box<Strings>>,
     pub(crate) arrays: Option<Box<Arrays>>,
     pub(crate) objects: Option<Box<Objects>>,
-    /// Whether some values were too deep to be described.
+    /// Whether values here were nested deeper than [`MAX_DEPTH`] and are not described.
     pub(crate) deep: bool,
 }
 
-/// Shape of the strings at one position.
+/// Describes all strings at one position.
 #[derive(Debug, Clone)]
 pub(crate) struct Strings {
     pub count: u64,
-    /// Formats that all strings have.
+    /// Formats that all these strings have.
     pub formats: Formats,
-    /// Values with their counts; `None` if they are not a closed set.
+    /// Different strings, each with its count. `None` if they cannot be a closed set: there are too many, or they look
+    /// like data.
     pub choices: Option<Vec<(Box<str>, u64)>>,
 }
 
-/// Shape of the arrays at one position.
+/// Describes all arrays at one position: their number and their elements.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Arrays {
     pub count: u64,
     pub elements: Elements,
 }
 
-/// Shape of the elements of arrays.
+/// Describes the elements of all arrays at one position.
 #[derive(Debug, Clone)]
 pub(crate) enum Elements {
-    /// Shapes by index, if all arrays have the same length.
+    /// One shape per index, if all arrays have the same length.
     Tuple(Vec<Shape>),
-    /// Shape of all elements.
+    /// One shape for all elements.
     List(Box<Shape>),
 }
 
-/// Shape of the objects at one position.
+/// Describes all objects at one position, in groups by tag (the key and value that identify a variant).
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Objects {
     pub groups: Vec<Group>,
-    /// Former tag keys, as bits: keys with too many values.
+    /// Keys that are no tags any more, because they have too many values. Bit `n` is the key with index `n` in
+    /// [`DISCRIMINATORS`](agentnative_contract::DISCRIMINATORS).
     pub former_tags: u8,
-    /// Index of the group of the previous object.
+    /// Index of the group that the previous object belongs to.
     pub last_group: usize,
     pub kinds: Kinds,
 }
 
-/// Objects with the same tag, or without one.
+/// The objects with the same tag, or all objects without a tag.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Group {
     pub tag: Option<Tag>,
@@ -77,20 +81,20 @@ pub(crate) struct Group {
     pub fields: Fields,
 }
 
-/// Members of objects.
+/// The members of the objects of a group, by key.
 #[derive(Debug, Clone)]
 pub(crate) struct Fields {
-    /// Members in the order of their first occurrence.
+    /// Members in the order in which their keys first occurred.
     pub list: Vec<Field>,
-    /// Indices of `list`, sorted by key.
+    /// Indices into `list`, in the order of the keys.
     pub order: Vec<u16>,
-    /// Shape of all values, if there are too many keys.
+    /// Shape of all values, if there are too many keys to keep them apart. Then `list` is empty.
     pub map: Option<Box<Shape>>,
-    /// Maximum number of different keys; more make a map.
+    /// Maximum number of different keys. With more keys, the members become a map.
     pub max_keys: usize,
 }
 
-/// Members with one key.
+/// The members with the same key: their count and the shape of their values.
 #[derive(Debug, Clone)]
 pub(crate) struct Field {
     pub key: TapeKey,
@@ -99,12 +103,12 @@ pub(crate) struct Field {
     pub shape: Shape,
 }
 
-/// Tag of an object: a key with its value.
+/// Tag of an object: the key that identifies its variant, and the value of the key, such as `type` and `start`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Tag {
     /// Index of the key in [`DISCRIMINATORS`](agentnative_contract::DISCRIMINATORS).
     pub key: usize,
-    /// Value: the string, or "true" or "false".
+    /// Value of the key: a string, or "true" or "false" for a boolean.
     pub value: Box<str>,
 }
 
@@ -127,7 +131,7 @@ impl Default for Strings {
 }
 
 impl Shape {
-    /// Merges another shape.
+    /// Merges another shape into this one.
     pub fn merge(&mut self, other: Self) {
         self.nulls += other.nulls;
         self.bools += other.bools;
@@ -142,14 +146,14 @@ impl Shape {
         join_boxed(&mut self.objects, other.objects, Objects::join);
     }
 
-    /// Returns the number of positions.
+    /// Returns the number of positions in the shape, including nested ones.
     pub fn positions(&self) -> usize {
         let elements = self.arrays.as_ref().map_or(0, |arrays| 1 + arrays.elements.positions());
         let objects = self.objects.as_ref().map_or(0, |objects| objects.positions());
         1 + usize::from(self.strings.is_some()) + elements + objects
     }
 
-    /// Returns the number of values of a type.
+    /// Returns the number of values of a JSON type at this position.
     pub fn count_of_type(&self, json_type: JsonType) -> u64 {
         match json_type {
             JsonType::Null => self.nulls,
@@ -163,17 +167,17 @@ impl Shape {
         }
     }
 
-    /// Returns the number of values.
+    /// Returns the number of values at this position, without nested ones.
     pub fn count(&self) -> u64 {
         JsonType::ALL.into_iter().map(|json_type| self.count_of_type(json_type)).sum()
     }
 
-    /// Returns the types of the values.
+    /// Returns the JSON types that occurred at this position.
     pub fn types(&self) -> impl Iterator<Item = JsonType> {
         JsonType::ALL.into_iter().filter(|json_type| self.count_of_type(*json_type) > 0)
     }
 
-    /// Returns the types other than null, as a bit set.
+    /// Returns the JSON types that occurred at this position, without null, as a bit set.
     pub(crate) fn type_bits(&self) -> u8 {
         self.types()
             .filter(|json_type| *json_type != JsonType::Null)
@@ -190,7 +194,8 @@ fn join_boxed<T>(target: &mut Option<Box<T>>, source: Option<Box<T>>, join: impl
 }
 
 impl Strings {
-    /// Adds `count` occurrences of a string to the closed set, or abandons the set.
+    /// Adds `count` occurrences of a string to the closed set. If the set has too many strings then, or the string
+    /// looks like data, the set is dropped.
     pub fn add_choice(&mut self, word: &str, count: u64) {
         let Some(choices) = &mut self.choices else { return };
         if let Some((_, total)) = choices.iter_mut().find(|(known, _)| **known == *word) {
@@ -213,7 +218,7 @@ impl Strings {
 }
 
 impl Elements {
-    /// Returns the shape for the next element of the first array.
+    /// Returns the shape into which the next element of the first array must be merged.
     pub fn next_shape(&mut self) -> &mut Shape {
         if matches!(self, Self::Tuple(shapes) if shapes.len() >= MAX_TUPLE_LENGTH) {
             self.make_list();
@@ -224,7 +229,7 @@ impl Elements {
         }
     }
 
-    /// Converts tuples to a list, and returns the shape of all elements.
+    /// Merges the shapes of all indices into one shape for all elements, and returns it.
     pub fn make_list(&mut self) -> &mut Shape {
         if let Self::Tuple(shapes) = self {
             let mut all = Shape::default();

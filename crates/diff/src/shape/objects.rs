@@ -1,19 +1,20 @@
-//! Shapes of objects: groups by tag, each with its members.
+//! Shapes of objects. Objects are grouped by their tag, such as `"type": "start"`; each group has its members.
 
 use super::model::{Field, Fields, Group, Objects, Shape, Tag};
 use agentnative_contract::DISCRIMINATORS;
 use strict_json::{TapeKey, TapeNode};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Maximum number of different values of a tag.
+/// Maximum number of different values of a tag key. A key with more values is no tag.
 const MAX_TAG_VALUES: usize = 64;
-/// Number of members compared with a key, from the expected one, before a binary search.
+/// Number of members that are compared with a key one after another, beginning with the expected member, before a
+/// binary search.
 const LOOKAHEAD: usize = 8;
-/// Maximum length of a key, in bytes. A longer key makes an object a map.
+/// Maximum length of a key, in bytes. An object with a longer key counts as a map.
 const MAX_KEY_BYTES: usize = 256;
 
 impl Objects {
-    /// Creates a shape from groups and former tag keys.
+    /// Creates a shape from groups. `former_tags` are the indices of keys that have too many values to be tags.
     pub fn from_parts(former_tags: &[usize], groups: Vec<Group>) -> Self {
         let former_tags = former_tags.iter().fold(0, |bits, key| bits | 1 << key);
         let mut all = Self { former_tags, ..Self::default() };
@@ -21,12 +22,13 @@ impl Objects {
         all
     }
 
-    /// Returns whether a key is a former tag key.
+    /// Returns whether a key is no tag any more, because it has too many values. `key` is its index in
+    /// [`DISCRIMINATORS`].
     pub fn is_former_tag(&self, key: usize) -> bool {
         self.former_tags & (1 << key) != 0
     }
 
-    /// Returns the index of the group with this tag, which is added if it is new.
+    /// Returns the index of the group with a tag, or of the group without a tag. A missing group is added.
     pub fn group(&mut self, tag: Option<(usize, &str)>) -> usize {
         if let Some(index) = self.groups.iter().position(|group| group.tag() == tag) {
             return index;
@@ -45,7 +47,8 @@ impl Objects {
         self.groups.iter().filter(|group| group.tag.as_ref().is_some_and(|tag| tag.key == key)).count()
     }
 
-    /// Joins the groups of a tag key with the group without a tag.
+    /// Makes a key no tag any more: merges its groups into the group without a tag. `key` is its index in
+    /// [`DISCRIMINATORS`].
     pub fn demote_tag(&mut self, key: usize) {
         self.former_tags |= 1 << key;
         let of_key = |group: &Group| group.tag.as_ref().is_some_and(|tag| tag.key == key);
@@ -97,21 +100,22 @@ impl Tag {
 }
 
 impl Field {
-    /// Creates a member that has not occurred yet.
+    /// Creates a member with count 0.
     pub fn new(key: &str) -> Self {
         Self { key: TapeKey::new(key), hash: xxh3_64(key.as_bytes()), count: 0, shape: Shape::default() }
     }
 }
 
 impl Fields {
-    /// Creates members, or a map if its shape is given.
+    /// Creates the members of a group. If `map` is given, it is the shape of all values, and the keys are dropped.
     pub fn from_parts(list: Vec<Field>, map: Option<Shape>) -> Self {
         let mut all = Self::default();
         all.join(Self { list, map: map.map(Box::new), ..Self::default() });
         all
     }
 
-    /// Returns the index of a key in `list`, or else the position in `order` for its insertion.
+    /// Returns `Ok` with the index of a key in `list`, or `Err` with the position in `order` at which it must be
+    /// inserted.
     pub fn find(&self, key: &str) -> Result<usize, usize> {
         let found = self.order.binary_search_by(|index| self.list[usize::from(*index)].key.text().cmp(key));
         found.map(|position| usize::from(self.order[position]))
@@ -124,14 +128,15 @@ impl Fields {
         index
     }
 
-    /// Returns the index of a key if it is close to the expected index `next`.
+    /// Returns the index of a key in `list` if it is `next` or one of the few indices after it.
     #[inline]
     pub fn find_near(&self, key: TapeNode<'_>, next: usize) -> Option<usize> {
         let near = next..self.list.len().min(next + LOOKAHEAD);
         near.into_iter().find(|index| key.is_named(&self.list[*index].key))
     }
 
-    /// Returns the index of a key, which is added if it is new, or its hash if this is a map.
+    /// Returns `Ok` with the index of a key in `list`, or `Err` with the hash of the key if the members are a map. A
+    /// new key is added.
     pub fn search(&mut self, key: &str) -> Result<usize, u64> {
         if self.map.is_none() {
             match self.find(key) {
@@ -145,7 +150,7 @@ impl Fields {
         Err(xxh3_64(key.as_bytes()))
     }
 
-    /// Counts a member that `search` returned. Returns the hash of its key, and its shape.
+    /// Counts one occurrence of a key that `search` found. Returns the hash of the key, and the shape of its values.
     pub fn count(&mut self, found: Result<usize, u64>) -> (u64, &mut Shape) {
         match found {
             Ok(index) => {
@@ -161,12 +166,12 @@ impl Fields {
         self.find(key).ok().map(|index| &self.list[index])
     }
 
-    /// Returns the members, sorted by key.
+    /// Returns the members in the order of their keys.
     pub fn sorted(&self) -> impl Iterator<Item = &Field> {
         self.order.iter().map(|index| &self.list[usize::from(*index)])
     }
 
-    /// Converts the members to a map, and returns the shape of all values.
+    /// Drops the keys: merges the shapes of all members into one shape, and returns it.
     pub fn make_map(&mut self) -> &mut Shape {
         let Self { list, order, map, .. } = self;
         order.clear();

@@ -1,30 +1,30 @@
-//! Classifies texts: formats, words, and keys that are data.
+//! Classifies strings: detects formats such as `uuid`, words that may be names, and keys that are data.
 
 use serde::{Deserialize, Serialize};
 
-/// A set of formats, as bits.
+/// A set of string formats. Bit `n` is the format with index `n` in [`FORMAT_NAMES`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Formats(u8);
 
-/// Names of the formats, in the order of preference.
+/// Names of the formats, the preferred one first.
 const FORMAT_NAMES: [&str; 3] = ["date-time", "uuid", "uri"];
 
 impl Formats {
     pub const NONE: Self = Self(0);
     pub const ALL: Self = Self(7);
 
-    /// Returns the formats in both sets.
+    /// Returns the formats that are in both sets.
     pub fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// Returns the name of the preferred format.
+    /// Returns the name of the preferred format in the set; `None` if the set is empty.
     pub fn name(self) -> Option<&'static str> {
         FORMAT_NAMES.iter().enumerate().find(|(bit, _)| self.0 & (1 << bit) != 0).map(|(_, name)| *name)
     }
 }
 
-/// Returns the formats that a text certainly has: a validator that asserts them accepts it.
+/// Returns the formats that a text certainly has. Every validator of these formats accepts it.
 #[inline]
 pub(crate) fn detect_formats(text: &str) -> Formats {
     let bytes = text.as_bytes();
@@ -37,7 +37,8 @@ pub(crate) fn detect_formats(text: &str) -> Formats {
     Formats(found)
 }
 
-/// Returns whether a text is `YYYY-MM-DDTHH:MM:SS[.f]` with `Z` or an offset (RFC 3339), without leap seconds.
+/// Returns whether a text is a date and time as in RFC 3339: `YYYY-MM-DDTHH:MM:SS[.f]` with `Z` or an offset. Leap
+/// seconds are rejected.
 fn is_date_time(text: &[u8]) -> bool {
     let number = |from: usize, to: usize| {
         let digits = &text[from..to];
@@ -89,7 +90,8 @@ fn is_uuid(text: &[u8]) -> bool {
     })
 }
 
-/// Returns whether a text is `scheme://host[:port]` with an optional path (RFC 3986), for simple host names.
+/// Returns whether a text is a URI (RFC 3986) of the form `scheme://host[:port]` with an optional path. Only simple
+/// host names are accepted.
 fn is_uri(text: &[u8]) -> bool {
     let scheme = text.iter().take(16).take_while(|byte| byte.is_ascii_lowercase()).count();
     let Some(rest) = text[scheme..].strip_prefix(b"://") else { return false };
@@ -121,10 +123,11 @@ fn is_uri(text: &[u8]) -> bool {
         && fragments < 2
 }
 
-/// Maximum length of a word, in bytes.
+/// Maximum length of a text that counts as a word, in bytes.
 const MAX_WORD_BYTES: usize = 64;
 
-/// Returns whether a text can be the name of a kind: it begins with a letter, is short, and has no spaces.
+/// Returns whether a text can be the name of a type, such as `tool-call`: it begins with a letter, is short, and has no
+/// spaces.
 #[inline]
 pub(crate) fn is_word(text: &str) -> bool {
     let bytes = text.as_bytes();
@@ -133,14 +136,14 @@ pub(crate) fn is_word(text: &str) -> bool {
         && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:/".contains(byte))
 }
 
-/// Returns whether a word can be in a closed set: identifiers, paths and versions, which contain digits or slashes,
-/// cannot.
+/// Returns whether a word can belong to a closed set, such as the values of an `enum`. Words with digits or slashes
+/// cannot, because they may be identifiers, versions or paths.
 pub(crate) fn is_choice(word: &str) -> bool {
     word.len() <= 32 && word.bytes().all(|byte| byte.is_ascii_alphabetic() || b"_-.:".contains(&byte))
 }
 
-/// Returns whether a key looks like data (a path, an address, a date, an identifier, the version of a model) instead of
-/// a name.
+/// Returns whether a key looks like data instead of a name. Such keys are paths, addresses, dates, identifiers or names
+/// of model versions, such as `gpt-4o`.
 pub(crate) fn is_data_key(key: &str) -> bool {
     let digits = key.bytes().filter(u8::is_ascii_digit).count();
     // A part of the key begins with a digit: `gpt-4o`, `gemini-2.5-pro`.

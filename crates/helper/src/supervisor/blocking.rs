@@ -1,15 +1,15 @@
-//! Blocking work beside the runs.
+//! Runs blocking work on another thread, so that the supervisor continues with its runs.
 
 use std::io;
 use std::sync::mpsc;
 use std::thread::Builder;
 use tokio::sync::oneshot;
 
-/// Runs blocking work on another thread, so that the runs continue. If the system has no more threads, runs it on this
-/// one. (The thread pool of the runtime panics then.)
+/// Calls `work` on another thread, so that the supervisor continues with its runs. If the system has no more threads,
+/// calls it on this one; the thread pool of the runtime would panic then.
 ///
 /// # Errors
-/// If the work panics.
+/// If `work` panics.
 pub(super) async fn spawn_blocking<T, F>(work: F) -> io::Result<T>
 where
     T: Send + 'static,

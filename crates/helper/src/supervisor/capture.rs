@@ -10,10 +10,10 @@ use xxhash_rust::xxh3::Xxh3;
 
 /// Maximum length of a stream that stays in memory, in bytes.
 const MAX_IN_MEMORY: usize = 64 * 1024;
-/// Number of bytes that are read from a captured file at once.
+/// Number of bytes that are read at once from a file that the target wrote.
 const READ_SIZE: usize = 256 * 1024;
 
-/// A stream reached this length, in bytes, and can grow no further: it exceeded the limit or could not be stored.
+/// The length in bytes at which the capture of a stream ended, because it exceeded the limit or could not be stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OutputOverflow(pub u64);
 
@@ -23,10 +23,10 @@ impl From<OutputOverflow> for RunEnd {
     }
 }
 
-/// A text that a stream is searched for.
+/// A text that is searched for in a stream while the bytes arrive.
 struct AwaitedText {
     text: Vec<u8>,
-    /// The end of the stream, shorter than the text.
+    /// The last bytes of the stream, fewer than the text has: a match may begin in them.
     tail: Vec<u8>,
     found: bool,
 }
@@ -47,7 +47,7 @@ pub(super) struct CaptureBuffer {
     /// Maximum number of bytes that are captured.
     pub limit: u64,
     is_discarding: bool,
-    /// The error that ended the capture.
+    /// The error because of which bytes could not be stored.
     error: Option<io::Error>,
     chunks: Vec<Chunk>,
     folder: PathBuf,
@@ -55,7 +55,8 @@ pub(super) struct CaptureBuffer {
 }
 
 impl CaptureBuffer {
-    /// Creates a buffer for at most `limit` bytes, which spills into a file in `folder`.
+    /// Creates a buffer for at most `limit` bytes. If they do not fit into memory, they are stored in a file in
+    /// `folder`.
     pub fn new(folder: &Path, limit: u64) -> Self {
         let folder = folder.to_path_buf();
         Self {
@@ -71,7 +72,7 @@ impl CaptureBuffer {
         }
     }
 
-    /// Searches all bytes that follow for a non-empty text, also those past the limit.
+    /// Searches all following bytes for `text`, which must not be empty. Bytes past the limit are searched as well.
     pub fn await_text(&mut self, text: &str) {
         self.awaited = Some(AwaitedText { text: text.into(), tail: Vec::new(), found: false });
     }
@@ -85,7 +86,8 @@ impl CaptureBuffer {
         self.len
     }
 
-    /// Appends bytes that arrived at `at`. After the first error, further bytes are silently discarded.
+    /// Appends bytes that arrived at `at`, the time since the start of the run. After the first error, further bytes
+    /// are silently discarded.
     pub fn push(&mut self, bytes: &[u8], at: Duration) -> Result<(), OutputOverflow> {
         if let Some(awaited) = &mut self.awaited {
             awaited.search(bytes);
@@ -156,7 +158,8 @@ fn bytes_in_file(file: File, len: u64, hash: &Xxh3) -> Bytes {
     Bytes::File { file: file.into(), start: 0, len, digest: hash.digest128() }
 }
 
-/// Captures at most `limit` bytes of a file that the target itself wrote.
+/// Captures the first `limit` bytes of a file to which the target itself wrote, and truncates the file to that length.
+/// Records `at` as the time of arrival.
 pub(super) async fn capture_file(file: File, limit: u64, at: Duration) -> io::Result<Captured> {
     let written = file.metadata()?.len();
     let len = written.min(limit);

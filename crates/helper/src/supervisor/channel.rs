@@ -17,7 +17,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::time::Instant;
 
-/// Both ends of the standard descriptors.
+/// The standard descriptors of a run: the target's ends, and the supervisor's ends.
 pub(super) struct Channels {
     /// Stdin, stdout and stderr of the target.
     pub target: [OwnedFd; 3],
@@ -27,9 +27,9 @@ pub(super) struct Channels {
     pub ids: StdioIds,
 }
 
-/// Opens the channels for the variant of a run, with `terminal` if it needs one and has it already. Captures at most
-/// `limit` bytes of a stream. Large captures, and a file that the target writes itself, are stored in the folder of all
-/// runs.
+/// Opens the standard descriptors of a run as its variant requires. `terminal` is used if the variant needs a terminal;
+/// if it is `None`, a new one is opened. Captures at most `limit` bytes per stream. Large captures, and a file that the
+/// target writes itself, are stored in the folder of all runs.
 pub(super) fn open_channels(
     common: &Common,
     job: &Job,
@@ -107,14 +107,14 @@ pub(super) fn open_channels(
     Ok(Channels { target: [stdin, out, err], stdout, stderr, feed, ids })
 }
 
-/// The supervisor's end of stdin.
+/// The supervisor's end of the stdin of a target.
 pub(super) enum StdinFeed {
-    /// Bytes that are not written yet.
+    /// A pipe to which bytes have to be written; the first `written` of them already are.
     Bytes { fd: AsyncFd<OwnedFd>, bytes: Arc<[u8]>, written: usize },
     /// A pipe that is held open and never written to.
     Silent { _held: OwnedFd },
-    /// A terminal without input: the target's output on it, and whether all processes have closed it. The
-    /// supervisor keeps its side open, since closing it would send SIGHUP to the session.
+    /// A terminal without input. `output` contains what the target printed on it, and `is_closed` is true once all
+    /// processes have closed it. The supervisor keeps its side open, since closing it would send SIGHUP to the session.
     Terminal { fd: AsyncFd<OwnedFd>, output: Vec<u8>, is_closed: bool },
     /// Nothing is left to write.
     Done,
@@ -136,7 +136,8 @@ impl StdinFeed {
         Ok(Self::Terminal { fd: async_fd(master, Interest::READABLE)?, output: Vec::new(), is_closed: false })
     }
 
-    /// Writes as much as possible, or reads the output on the terminal. Cancel safe.
+    /// Writes as many bytes as possible to the pipe, or reads what the target printed on the terminal. Waits forever if
+    /// there is nothing to do. Cancel safe.
     pub async fn step(&mut self) {
         let (fd, bytes, written) = match self {
             Self::Terminal { fd, output, is_closed: is_closed @ false } => {
@@ -156,7 +157,8 @@ impl StdinFeed {
         }
     }
 
-    /// Returns the output on the terminal, if only stdin is one.
+    /// Returns what the target printed on the terminal of its stdin. Empty if stdin is not a terminal, or if stdout is
+    /// the same one.
     pub fn into_terminal_output(self) -> Vec<u8> {
         match self {
             Self::Terminal { output, .. } => output,
@@ -178,5 +180,5 @@ async fn read_terminal(fd: &AsyncFd<OwnedFd>, output: &mut Vec<u8>) -> io::Resul
     }
 }
 
-/// Maximum number of bytes that are kept of the output on a terminal that only stdin is connected to.
+/// Maximum number of bytes that are kept of what a target prints on the terminal of its stdin.
 const MAX_TERMINAL_OUTPUT: usize = 4096;

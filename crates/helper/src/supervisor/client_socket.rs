@@ -14,7 +14,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{JoinHandle, spawn_local};
 
-/// Splits the socket into requests and replies. Must be called in a `LocalSet`.
+/// Splits the socket to the client into a receiver of requests and a sender of replies. Must be called in a `LocalSet`.
 pub(super) fn split(socket: std::os::unix::net::UnixStream) -> io::Result<(Requests, Sender)> {
     let (read, write) = UnixStream::from_std(socket)?.into_split();
     let (requested, requests) = unbounded_channel();
@@ -24,7 +24,7 @@ pub(super) fn split(socket: std::os::unix::net::UnixStream) -> io::Result<(Reque
     Ok((Requests(requests), Sender { replies, writer }))
 }
 
-/// The requests of the client.
+/// Receives the requests of the client.
 pub(super) struct Requests(UnboundedReceiver<Request>);
 
 impl Requests {
@@ -71,7 +71,7 @@ async fn read_request(socket: &mut OwnedReadHalf) -> io::Result<Request> {
     Ok(request)
 }
 
-/// A frame, and the files that are sent with it.
+/// An encoded frame, and the files whose descriptors are sent with it.
 type Frame = (Vec<u8>, Vec<Arc<File>>);
 
 /// Sends replies to the client.
@@ -81,13 +81,13 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    /// Sends a reply without a payload. It is lost if the client is gone.
+    /// Queues a reply without a payload. The reply is lost if the client is gone.
     pub fn send(&self, reply: &Reply) -> io::Result<()> {
         self.replies.send((frame(reply, &[])?, Vec::new())).unwrap_or_default();
         Ok(())
     }
 
-    /// Sends the outcome of a run.
+    /// Queues the outcome of the run or service with this index, together with the bytes of its streams.
     pub fn send_outcome(&self, index: usize, outcome: Outcome) -> io::Result<()> {
         let streams = [&outcome.stdout, &outcome.stderr].map(|stream| stream.bytes.clone());
         let (mut payload, mut files) = (Vec::new(), Vec::new());
@@ -140,7 +140,7 @@ async fn write_frame(socket: &UnixStream, frame: &[u8], mut files: Vec<Arc<File>
     Ok(())
 }
 
-/// Sends as many of the bytes as possible, with the descriptors; returns the number of bytes sent.
+/// Sends as many of `bytes` as possible, and the descriptors with them. Returns the number of bytes sent.
 pub(super) fn send_with_fds(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<usize> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
     let mut control = SendAncillaryBuffer::new(&mut space);

@@ -1,4 +1,4 @@
-//! Time limits of runs that exclude the time in which other processes occupied the machine, so that the load of the
+//! Time limits of runs. Time in which other processes occupied the machine does not count, so that the load of the
 //! machine decides no verdict.
 
 use crate::Starvation;
@@ -6,20 +6,21 @@ use crate::sys::{CpuTimes, ThreadTimes};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Maximum total duration of a limit, as a multiple of the limit.
+/// Maximum duration of a time limit including the time that does not count, as a multiple of the limit.
 const MAX_EXTENSION: u32 = 5;
-/// Minimum time between two samples near the end of a limit.
+/// Minimum time between two samples near the end of a time limit.
 const MIN_SAMPLE_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Measures a time limit of a run from samples of its CPU times. Reads nothing from the system itself.
+/// Measures a time limit of a run, without the time in which the run lacked a processor. The caller provides samples of
+/// the run's CPU times.
 pub(super) struct Clock {
     limit: Duration,
     began: Instant,
-    /// Time and CPU times of the last sample.
+    /// When the last sample was taken.
     sampled_at: Instant,
     last_times: CpuTimes,
     withheld: Duration,
-    /// Whether the kernel counts how long threads wait.
+    /// Whether the kernel counts how long threads wait for a processor.
     is_known: bool,
 }
 
@@ -29,17 +30,17 @@ impl Clock {
         Self { limit, began: now, sampled_at: now, last_times, withheld, is_known: false }
     }
 
-    /// Starts a new limit at `now`.
+    /// Starts a new time limit at `now`.
     pub fn restart(&mut self, limit: Duration, now: Instant) {
         (self.limit, self.began, self.sampled_at, self.withheld) = (limit, now, now, Duration::ZERO);
     }
 
-    /// Returns when the limit ends, as far as is known.
+    /// Returns when the limit ends, extended by the time that was withheld until the last sample.
     pub fn deadline(&self) -> Instant {
         self.began + (self.limit + self.withheld).min(self.limit * MAX_EXTENSION)
     }
 
-    /// Returns when to check whether the limit has ended: not immediately after a sample.
+    /// Returns when to check whether the limit has ended: at the deadline, but not immediately after a sample.
     pub fn next_check(&self) -> Instant {
         match self.sampled_at == self.began {
             true => self.deadline(),
@@ -47,12 +48,12 @@ impl Clock {
         }
     }
 
-    /// Returns the time of the last sample.
+    /// Returns when the last sample was taken.
     pub const fn last_sample(&self) -> Instant {
         self.sampled_at
     }
 
-    /// Adds a sample of the CPU times of the run.
+    /// Adds a sample of the run's CPU times that was taken at `now`.
     pub fn sample(&mut self, now: Instant, mut times: CpuTimes) {
         let interval = now.saturating_duration_since(self.sampled_at);
         self.is_known |= times.stalled.is_some() || !times.threads.is_empty();
@@ -60,22 +61,23 @@ impl Clock {
         (self.sampled_at, self.last_times) = (now, times);
     }
 
-    /// Counts the time since the last sample as withheld.
+    /// Counts all time since the last sample as withheld from the run.
     pub fn sample_as_withheld(&mut self, now: Instant) {
         self.withheld += now.saturating_duration_since(self.sampled_at);
         self.sampled_at = now;
     }
 
-    /// Returns how much of the time until the last sample was withheld; `None` if the kernel does not count it.
+    /// Returns how much of the time between the start of the limit and the last sample was withheld from the run.
+    /// `None` if the kernel does not count it.
     pub fn starvation(&self) -> Option<Starvation> {
         let elapsed = self.sampled_at.saturating_duration_since(self.began);
         self.is_known.then_some(Starvation { withheld: self.withheld, elapsed })
     }
 }
 
-/// Returns how much of the time between two samples the machine withheld from a run: a thread waited for a processor,
-/// and no thread of the run had one. Threads that wait for other threads of the run do not count. A wait that has not
-/// ended is added to the times in `now`.
+/// Returns how long the machine withheld the processors from a run between two samples. In that time, a thread waited
+/// for a processor, and no thread of the run had one. Waiting for other threads of the run does not count. Adds waits
+/// that have not ended to the times in `now`.
 fn withheld(before: &CpuTimes, now: &mut CpuTimes, interval: Duration) -> Duration {
     if let Some(stalled) = now.stalled {
         return stalled.saturating_sub(before.stalled.unwrap_or_default()).min(interval);
@@ -96,7 +98,8 @@ fn withheld(before: &CpuTimes, now: &mut CpuTimes, interval: Duration) -> Durati
     if is_runnable { waited.max(throttled) } else { waited }
 }
 
-/// Returns how long a thread waited for a processor between two samples.
+/// Returns how long a thread waited for a processor between two samples, at most `interval`. Adds a wait that has not
+/// ended to `now`.
 fn waited(before: Option<&ThreadTimes>, now: &mut ThreadTimes, interval: Duration) -> Duration {
     // The times of a thread never decrease: this is another thread with the same ID.
     let Some(before) = before.filter(|before| before.ran <= now.ran) else {
@@ -125,7 +128,8 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    /// Returns the times of threads from ID, state, and the first two fields of `/proc/PID/schedstat`, in nanoseconds.
+    /// Creates the CPU times of threads from their ID, their state, and the first two fields of `/proc/PID/schedstat`,
+    /// in nanoseconds.
     fn threads(threads: &[(i32, char, u64, u64)]) -> CpuTimes {
         let times = threads.iter().map(|(id, state, ran, waited)| {
             let (ran, waited) = (Duration::from_nanos(*ran), Duration::from_nanos(*waited));
@@ -134,7 +138,7 @@ mod tests {
         CpuTimes { threads: times.collect(), ..CpuTimes::default() }
     }
 
-    /// Returns how much of each time between two samples was withheld, in milliseconds.
+    /// Returns how much of each interval between two samples was withheld from the run, in milliseconds.
     fn withheld(samples: impl IntoIterator<Item = CpuTimes>) -> Vec<u128> {
         let mut now = Instant::now();
         let mut clock = Clock::new(LIMIT, now);

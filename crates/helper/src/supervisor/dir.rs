@@ -21,7 +21,7 @@ use std::path::{Component, Path};
 /// Maximum depth of nested folders that are walked: each level holds a descriptor.
 pub(super) const MAX_DEPTH: usize = 256;
 
-/// An open folder.
+/// A folder that is held by an open descriptor.
 #[derive(Debug)]
 pub(super) struct Dir(OwnedFd);
 
@@ -43,17 +43,17 @@ impl AsFd for Dir {
 }
 
 impl Dir {
-    /// Opens a folder by a path that no run can change. Follows symbolic links.
+    /// Opens a folder at a path that no run can change. Follows symbolic links.
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self(rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?))
     }
 
-    /// Opens a subfolder.
+    /// Opens the subfolder with this name.
     pub fn folder(&self, name: impl Arg) -> io::Result<Self> {
         self.open_at(name, OFlags::RDONLY | OFlags::DIRECTORY).map(Self)
     }
 
-    /// Opens a subfolder after granting its owner all permissions.
+    /// Gives the owner of a subfolder all permissions on it, and opens it.
     pub fn grant_and_open_folder(&self, name: impl Arg) -> io::Result<Self> {
         let held = self.open_at(name, OFlags::PATH | OFlags::DIRECTORY)?;
         if Mode::from_raw_mode(fstat(&held)?.st_mode) & Mode::RWXU != Mode::RWXU {
@@ -66,24 +66,24 @@ impl Dir {
         Ok(openat(&self.0, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?)
     }
 
-    /// Creates a subfolder for this user only.
+    /// Creates a subfolder that only this user can access, and opens it.
     pub fn make_folder(&self, name: impl Arg + Copy) -> io::Result<Self> {
         mkdirat(&self.0, name, Mode::RWXU)?;
         self.folder(name)
     }
 
-    /// Creates a file.
+    /// Creates a file for writing. Fails if the name exists.
     pub fn create(&self, name: impl Arg, mode: Mode) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(openat(&self.0, name, flags, mode)?.into())
     }
 
-    /// Opens a file for reading. Does not block on a pipe without a writer.
+    /// Opens the file with this name for reading. Does not block on a pipe without a writer.
     pub fn read(&self, name: impl Arg) -> io::Result<File> {
         self.open_at(name, OFlags::RDONLY | OFlags::NONBLOCK).map(File::from)
     }
 
-    /// Opens a file below this folder for reading.
+    /// Opens the file at a path relative to this folder for reading.
     pub fn read_below(&self, path: &Path) -> io::Result<File> {
         let (parent, name) = self.parent_of(path)?;
         parent.as_ref().unwrap_or(self).read(name)
@@ -94,13 +94,15 @@ impl Dir {
         parent.as_ref().unwrap_or(self).remove_file(name)
     }
 
-    /// Opens the folder that contains `path` (`None` for this folder itself), and returns the name of the entry in it.
+    /// Opens the folder that contains `path`, a path relative to this folder. Returns it with the name of the entry in
+    /// it; `None` stands for this folder itself.
     fn parent_of<'p>(&self, path: &'p Path) -> io::Result<(Option<Self>, &'p OsStr)> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         Ok((self.descend(path.parent().unwrap_or(Path::new("")), |folder, name| folder.folder(name))?, name))
     }
 
-    /// Creates the missing folders of `path` and opens the last one; `None` for this folder itself.
+    /// Creates the missing folders of a path relative to this folder, and opens the last one. Returns `None` for an
+    /// empty path, which stands for this folder itself.
     pub fn make_folders(&self, path: &Path) -> io::Result<Option<Self>> {
         self.descend(path, |folder, name| match mkdirat(folder, name, Mode::RWXU) {
             Ok(()) | Err(Errno::EXIST) => folder.folder(name),
@@ -141,17 +143,17 @@ impl Dir {
         Ok(list.filter(is_listed).map(entry))
     }
 
-    /// Returns the metadata of an entry, without following a symbolic link.
+    /// Returns the metadata of the entry with this name, without following a symbolic link.
     pub fn stat(&self, name: impl Arg) -> io::Result<Stat> {
         Ok(statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
-    /// Returns the target of a symbolic link.
+    /// Returns the target of the symbolic link with this name.
     pub fn link_target(&self, name: impl Arg) -> io::Result<CString> {
         Ok(readlinkat(&self.0, name, Vec::new())?)
     }
 
-    /// Creates a symbolic link.
+    /// Creates a symbolic link with this name that points to `to`.
     pub fn make_link(&self, to: impl Arg, name: impl Arg) -> io::Result<()> {
         Ok(symlinkat(to, &self.0, name)?)
     }
@@ -165,7 +167,7 @@ impl Dir {
         Ok(unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
     }
 
-    /// Moves an entry into another folder. Fails if the new name exists.
+    /// Moves the entry `name` into `folder` under the name `new`. Fails if `new` exists there.
     pub fn move_to(&self, name: impl Arg + Copy, folder: &Self, new: impl Arg + Copy) -> io::Result<()> {
         match renameat_with(&self.0, name, &folder.0, new, RenameFlags::NOREPLACE) {
             // Not every file system supports this flag.
@@ -183,7 +185,7 @@ impl Dir {
         Ok(futimens(&self.0, &times(stat))?)
     }
 
-    /// Copies the contents of this folder into another one, with permissions and times. Symbolic links stay links.
+    /// Copies the contents of this folder into `to`, with permissions and times. Symbolic links stay links.
     ///
     /// # Errors
     /// If an entry cannot be copied, is nested too deep, or exceeds the limits.
@@ -227,7 +229,8 @@ impl Dir {
         Ok(())
     }
 
-    /// Visits all entries below this folder in the order of their names, each folder before its contents.
+    /// Calls `visit` for all entries below this folder in the order of their names, for each folder before its
+    /// contents.
     ///
     /// # Errors
     /// If a folder cannot be read, is nested too deep or has too many entries; and the first error of `visit`.
@@ -262,11 +265,11 @@ impl Dir {
     }
 }
 
-/// Options of a copy.
+/// Options for copying a folder.
 #[derive(Debug, Default)]
 pub(super) struct CopyOptions {
-    /// Remaining number of entries and bytes; `None` without limits. With limits, an entry that is not a file, folder
-    /// or symbolic link is skipped instead of rejected.
+    /// Number of entries and number of bytes that may still be copied; `None` without limits. With limits, an entry
+    /// that is not a file, folder or symbolic link is skipped; without, it is an error.
     pub left: Option<(usize, u64)>,
     /// Device and inode of a folder that is skipped.
     pub without: Option<(u64, u64)>,
@@ -282,11 +285,11 @@ impl CopyOptions {
     }
 }
 
-/// Maximum number of entries of a folder that is walked.
+/// Maximum number of entries of one folder in a walk.
 const MAX_ENTRIES: usize = 100_000;
 
-/// Called for each entry of a walk with the folder that contains it, its name, its path from the start and its
-/// metadata.
+/// A function that is called for each entry of a walk. Its arguments are the folder that contains the entry, the name
+/// of the entry, its path from the start of the walk, and its metadata.
 pub(super) type Visit<'v> = dyn FnMut(&Dir, &OsStr, &Path, &Stat) -> io::Result<()> + 'v;
 
 pub(super) fn permissions(stat: &Stat) -> Mode {

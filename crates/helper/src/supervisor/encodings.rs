@@ -1,4 +1,4 @@
-//! The encodings of a secret that output often contains, or that a program would print to leak it on purpose.
+//! The encodings in which output may contain a secret, by accident or because a program leaks it on purpose.
 
 use crate::LeakEncoding;
 use std::fmt::Write as _;
@@ -7,7 +7,8 @@ const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const UPPER: &[u8; 16] = b"0123456789ABCDEF";
 const LOWER: &[u8; 16] = b"0123456789abcdef";
 
-/// Returns the encodings that leak by carelessness, each with its name.
+/// Returns the encodings in which programs print a secret by accident (plain, Base64 and percent encoding), each with
+/// its kind.
 pub(super) fn careless_encodings(secret: &[u8]) -> Vec<(LeakEncoding, Vec<u8>)> {
     let mut forms = vec![(LeakEncoding::Plain, secret.to_vec())];
     for shift in 0..3 {
@@ -31,7 +32,7 @@ pub(super) fn careless_encodings(secret: &[u8]) -> Vec<(LeakEncoding, Vec<u8>)> 
     forms
 }
 
-/// Returns all encodings: also hexadecimal, reversed, and escaped as in JSON strings.
+/// Returns all encodings of a secret: the careless ones, hexadecimal, reversed, and escaped as in JSON strings.
 pub(super) fn all_encodings(secret: &[u8]) -> Vec<Vec<u8>> {
     let mut forms: Vec<_> = careless_encodings(secret).into_iter().map(|(_, form)| form).collect();
     forms.extend([UPPER, LOWER].map(|digits| hexadecimal(secret, digits)));
@@ -45,7 +46,8 @@ pub(super) fn all_encodings(secret: &[u8]) -> Vec<Vec<u8>> {
     forms
 }
 
-/// Returns the part of the Base64 encoding that depends only on the secret, if `shift` bytes precede it.
+/// Returns the part of a Base64 text that depends only on the secret, if the encoded data has `shift` bytes before the
+/// secret.
 fn base64_part(secret: &[u8], shift: usize) -> Vec<u8> {
     let bits: Vec<u8> = secret.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1)).collect();
     // Bits before the first character that depends only on the secret.
@@ -67,8 +69,8 @@ fn hexadecimal(bytes: &[u8], digits: &[u8; 16]) -> Vec<u8> {
     bytes.iter().flat_map(|byte| [digits[usize::from(byte >> 4)], digits[usize::from(byte & 15)]]).collect()
 }
 
-/// Returns the contents of the JSON string with the necessary escapes, and with all characters escaped that are not
-/// ASCII.
+/// Returns the contents of a JSON string for this text in two forms: with only the necessary escapes, and with all
+/// characters escaped that are not ASCII.
 fn in_json(text: &str) -> [Vec<u8>; 2] {
     let quoted = serde_json::Value::from(text).to_string();
     let inner = &quoted[1..quoted.len() - 1];

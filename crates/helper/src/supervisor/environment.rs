@@ -1,4 +1,4 @@
-//! The environment of a run: cleared, then only the variables listed here.
+//! The environment variables that all runs have in common. All other variables of the caller are cleared.
 
 use crate::environment::{absolute_path_entries, manager_variables};
 use std::collections::BTreeMap;
@@ -6,7 +6,8 @@ use std::ffi::{OsStr, OsString};
 
 pub(super) type Environment = BTreeMap<OsString, OsString>;
 
-/// Returns the variables that every run has.
+/// Returns the environment variables that every run receives: PATH, `LANG`, `TZ` and `TERM`, and those of the caller's
+/// version managers.
 pub(super) fn common_variables(caller: &Environment) -> Environment {
     let mut base: BTreeMap<_, _> = manager_variables(caller).into_iter().collect();
     base.insert(

@@ -1,4 +1,4 @@
-//! One run with its preparations and its cleanup.
+//! Makes one run, with its preparations and its cleanup.
 
 use super::blocking::spawn_blocking;
 use super::call_kind::CallKind;
@@ -17,7 +17,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
-/// Makes a run, or runs a service. An error that keeps it from starting is part of the outcome.
+/// Makes the run of a job, or runs a service. An error that keeps the program from starting is part of the outcome.
 pub(super) async fn execute(common: &Common, job: &Job, kind: CallKind, stop: Stop) -> Outcome {
     if let Some(obstacle) = &job.skip_reason {
         return not_started(0, obstacle.clone());
@@ -71,7 +71,7 @@ fn cannot_make(error: &io::Error) -> Outcome {
     not_started(number, format!("{CANNOT_MAKE_RUN}{reason}"))
 }
 
-/// Returns the outcome without secrets. Comes after the search for leaked secrets.
+/// Removes the secrets from an outcome. Must be called after the search for leaks, which needs the original text.
 async fn redacted(common: &Common, job: &Job, mut outcome: Outcome) -> io::Result<Outcome> {
     let own = Redaction::new(job.secret.as_ref().map(|secret| &secret.value));
     let redaction = common.redaction.borrow().union(own);
@@ -84,7 +84,8 @@ async fn redacted(common: &Common, job: &Job, mut outcome: Outcome) -> io::Resul
     spawn_blocking(redact).await?
 }
 
-/// Runs the setup calls; returns the outcome of the run if one of them fails.
+/// Makes the setup calls of a job. Returns `None` if the run can be made; if a setup call fails, returns the outcome
+/// that the run has instead.
 async fn run_setup_calls(
     common: &Common,
     job: &Job,
@@ -116,7 +117,7 @@ async fn run_setup_calls(
     Ok(None)
 }
 
-/// Returns a snapshot of the folder; `None` if the job needs none or the folder cannot be read.
+/// Takes a snapshot of the files of a run. `None` if the job needs no snapshot or a folder cannot be read.
 async fn snapshot(job: &Job, folder: &Arc<RunFolder>) -> io::Result<Option<FileSnapshot>> {
     if !job.snapshots {
         return Ok(None);
@@ -125,7 +126,8 @@ async fn snapshot(job: &Job, folder: &Arc<RunFolder>) -> io::Result<Option<FileS
     spawn_blocking(move || FileSnapshot::take(&folder).ok()).await
 }
 
-/// Returns where the secret of a run appears; `None` if it has no secret or not all could be searched.
+/// Returns the places where the secret of a run appears. `None` if it has no secret or not all output could be
+/// searched.
 fn leaks(job: &Job, outcome: &Outcome, folder: &RunFolder) -> Option<Vec<Leak>> {
     let patterns = SecretPatterns::new(job.secret.as_ref()?.value.as_bytes())?;
     let changes = outcome.changes.as_ref().filter(|changes| changes.count == changes.list.len())?;

@@ -17,21 +17,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Maximum number of entries that are read beside the folder of all runs.
+/// Maximum number of entries that are read of the folder for temporary files, in a search for other helpers.
 const MAX_SIBLINGS: usize = 10_000;
-/// Maximum number of bytes that are read of the log of tripwires.
+/// Maximum number of bytes that are read of the log in which tripwire programs record their calls.
 const MAX_LOG_BYTES: u64 = 64 * 1024;
-/// Contents that are invalid in every format of configuration files.
+/// Contents of a file that are invalid in every format of configuration files.
 const INVALID_CONFIG: &[u8] = b"\0\xff[{(<=: \n";
 
-/// The folder that contains the folders of all runs, accessible to this user only; removed at the end.
+/// The temporary folder of this helper, which contains the folders of all runs. Only this user can access it, and it is
+/// removed at the end.
 #[derive(Debug)]
 pub(super) struct Root {
     path: PathBuf,
     dir: Arc<Dir>,
     parent: Dir,
     next: AtomicU32,
-    /// The lock file, as long as the folder exists.
+    /// The lock file that marks the folder as in use; `None` after the removal of the folder.
     owner: RefCell<Option<File>>,
 }
 
@@ -60,7 +61,7 @@ impl Root {
         Ok(Self { path, dir: Arc::new(dir), parent, next, owner: RefCell::new(Some(owner)) })
     }
 
-    /// Removes the folder; returns its path if something in it cannot be removed.
+    /// Removes the folder of all runs. Returns its path if something in it cannot be removed; otherwise `None`.
     pub fn remove(&self) -> Option<&Path> {
         // Free a descriptor, which the removal may need.
         drop(self.owner.take());
@@ -68,7 +69,7 @@ impl Root {
         (!remove(&self.parent, name)).then_some(&self.path)
     }
 
-    /// Returns the folder of the tripwire programs, which all runs share.
+    /// Returns the folder of the tripwire programs, which replace browsers, editors and pagers in all runs.
     pub fn tripwires(&self) -> PathBuf {
         self.path.join(TRIPWIRES)
     }
@@ -77,7 +78,7 @@ impl Root {
         &self.path
     }
 
-    /// Returns the folders of other helpers of this user.
+    /// Returns the temporary folders of other helpers of this user.
     pub fn folders_of_other_helpers(&self) -> Vec<PathBuf> {
         let above = self.path.parent().unwrap_or(&self.path);
         let entries = self.parent.entries().into_iter().flatten().flatten();
@@ -93,27 +94,28 @@ impl Root {
             .collect()
     }
 
-    /// Returns the folder for large captures.
+    /// Returns the folder in which large captured streams are stored.
     pub fn capture_folder(&self) -> &Path {
         &self.path
     }
 
-    /// Reserves the path of a folder that does not exist yet. All these paths have the same length, so that a table
-    /// with a path in it looks the same in each run.
+    /// Reserves the path of a folder that does not exist yet. All these paths have the same length, so that a printed
+    /// table that contains the path looks the same in each run.
     pub fn reserve(&self) -> ReservedFolder {
         let name = format!("{:06}", self.next.fetch_add(1, Ordering::Relaxed));
         ReservedFolder { path: self.path.join(&name), root: Arc::clone(&self.dir), name }
     }
 }
 
-/// Name of the folder of the tripwire programs, in the folder of all runs and in that of each run.
+/// Name of the folder of the tripwire programs, both in the folder of all runs and in the folder of each run.
 const TRIPWIRES: &str = "trip";
 
-/// Maximum number of entries and bytes that are copied for a run that declares no workspace.
+/// Maximum number of entries that are copied for a run that declares no workspace. [`MAX_BYTES`] is the maximum of
+/// their bytes.
 const MAX_ENTRIES: usize = 20_000;
 const MAX_BYTES: u64 = 256 << 20;
 
-/// The reserved path of a folder in the folder of all runs.
+/// The path of a folder that is created later, in the folder of all runs.
 #[derive(Debug, Clone)]
 pub(super) struct ReservedFolder {
     pub path: PathBuf,
@@ -145,7 +147,7 @@ impl ReservedFolder {
     }
 }
 
-/// Creates a file for this user only, with the missing folders above it.
+/// Creates a file that only this user can access, at a path relative to `folder`, with the missing folders above it.
 fn write(folder: &Dir, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let made = folder.make_folders(path.parent().unwrap_or(Path::new("")))?;
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
@@ -160,7 +162,7 @@ impl Drop for Root {
     }
 }
 
-/// The fresh folder of one run, and a private folder that the run cannot change.
+/// The fresh folder of one run, and a second, private folder that the run cannot change.
 #[derive(Debug)]
 pub(super) struct RunFolder {
     reserved: ReservedFolder,
@@ -169,7 +171,7 @@ pub(super) struct RunFolder {
 }
 
 impl RunFolder {
-    /// Creates the folder with the initial contents for a job.
+    /// Creates the folder of a run, with the initial contents that the job requires.
     pub fn create(reserved: ReservedFolder, job: &Job, tripwires: &Path) -> io::Result<Self> {
         let dir = reserved.root.make_folder(&*reserved.name)?;
         let private = reserved.root.make_folder(&*private_name(&reserved))?;
@@ -195,8 +197,8 @@ impl RunFolder {
         Ok(folder)
     }
 
-    /// Puts an invalid configuration file where the target looks for its own, if the variant needs one. Comes after the
-    /// setup calls, which find the original file.
+    /// Puts an invalid file at the path of the target's configuration file, if the variant needs one. Must be called
+    /// after the setup calls, which use the original file.
     pub fn place_config_file(&self, job: &Job) -> io::Result<()> {
         let Some(file) = job.config_file.as_ref().filter(|_| job.variant == Variant::Bare) else {
             return Ok(());
@@ -206,7 +208,8 @@ impl RunFolder {
         write(&home, file, INVALID_CONFIG)
     }
 
-    /// Moves the folders of the XDG variables out of the home, with the files of its template.
+    /// Moves the folders of the XDG variables, such as `.config`, out of the home, with the files that its template put
+    /// there.
     fn move_xdg_folders(&self, home: &Dir) -> io::Result<()> {
         let xdg = self.dir.make_folder(XDG)?;
         for ((_, from), (_, to)) in XDG_IN_HOME.into_iter().zip(XDG_BESIDE_HOME) {
@@ -229,7 +232,7 @@ impl RunFolder {
         &self.dir
     }
 
-    /// Returns the folders whose disk usage counts for the run, including its changes to the start folder.
+    /// Returns the folders whose disk usage counts for the run. They include its changes to the start folder.
     pub fn measured_folders(&self) -> [&Dir; 2] {
         [&self.dir, &self.private]
     }
@@ -238,7 +241,8 @@ impl RunFolder {
         self.path().join(HOME)
     }
 
-    /// Returns the folders of the XDG variables: the default ones in the home, or those beside it.
+    /// Returns the XDG variables with the paths of their folders: the default ones in the home, or those beside the
+    /// home, depending on the variant.
     pub fn xdg_folders(&self, variant: Variant) -> [(&'static str, PathBuf); 4] {
         let (parent, names) = match variant {
             Variant::Xdg => (self.path().join(XDG), XDG_BESIDE_HOME),
@@ -247,7 +251,7 @@ impl RunFolder {
         names.map(|(variable, name)| (variable, parent.join(name)))
     }
 
-    /// Opens the folder of an area that snapshots cover; `None` if the run removed it.
+    /// Opens the workspace, the home or the folder of the XDG folders. `None` if the run removed it.
     pub fn area(&self, area: Area) -> io::Result<Option<Dir>> {
         present(self.dir.folder(Self::area_name(area)))
     }
@@ -268,12 +272,13 @@ impl RunFolder {
         self.path().join("tmp")
     }
 
-    /// Returns the tripwire programs as this run finds them: their log is beside them.
+    /// Returns the folder in which this run finds the tripwire programs. Their log is beside it.
     pub fn tripwires(&self) -> PathBuf {
         self.path().join(TRIPWIRES)
     }
 
-    /// Writes the secret of a job to a file; returns the job with the path of the file in its arguments.
+    /// Writes the secret of a job to a file. Returns a copy of the job with the path of the file in its arguments;
+    /// `None` if the job passes no secret in a file.
     pub fn place_secret(&self, job: &Job) -> io::Result<Option<Job>> {
         let Some((secret, placeholder)) =
             job.secret.as_ref().and_then(|secret| Some((secret, secret.file.as_ref()?)))
@@ -289,12 +294,12 @@ impl RunFolder {
         Ok(Some(job))
     }
 
-    /// Returns the path of the file with the secret.
+    /// Returns the path of the file that contains the secret of the run.
     pub fn secret_path(&self) -> PathBuf {
         self.private_path().join(SECRET)
     }
 
-    /// Returns the private folder, of which the run sees only the entries that are made visible.
+    /// Returns the path of the private folder. The run sees only those entries of it that are made visible.
     pub fn private_path(&self) -> PathBuf {
         self.path().with_file_name(private_name(&self.reserved))
     }
@@ -309,7 +314,8 @@ impl RunFolder {
         set.try_for_each(|name| made.make_link(all.join(name), *name))
     }
 
-    /// Returns the calls of tripwire programs; `None` if the run had none on PATH, or their log cannot be read.
+    /// Returns the logged calls of tripwire programs. `None` if the run had no such programs on PATH, or their log
+    /// cannot be read.
     pub fn trips(&self) -> Option<Vec<TripwireCall>> {
         self.dir.stat(TRIPWIRES).ok()?;
         let Some(file) = present(self.dir.read("trip.log")).ok()? else { return Some(Vec::new()) };
@@ -324,7 +330,7 @@ impl RunFolder {
         workspace.is_some_and(|folder| folder.entries().is_ok_and(|mut entries| entries.next().is_some()))
     }
 
-    /// Returns the folder that a job with a workspace starts in.
+    /// Returns the path of the workspace, the folder that a job with a workspace starts in.
     pub fn workspace(&self) -> PathBuf {
         self.path().join(WORKSPACE)
     }
@@ -334,14 +340,14 @@ const HOME: &str = "home";
 const WORKSPACE: &str = "work";
 const XDG: &str = "xdg";
 const SECRET: &str = "secret";
-/// The default folders of the XDG variables, below the home.
+/// The XDG variables, and the default paths of their folders below the home.
 const XDG_IN_HOME: [(&str, &str); 4] = [
     ("XDG_CONFIG_HOME", ".config"),
     ("XDG_CACHE_HOME", ".cache"),
     ("XDG_DATA_HOME", ".local/share"),
     ("XDG_STATE_HOME", ".local/state"),
 ];
-/// The folders of the XDG variables below [`XDG`], beside the home.
+/// The XDG variables, and the paths of their folders below [`XDG`], for runs that have these folders beside the home.
 const XDG_BESIDE_HOME: [(&str, &str); 4] = [
     ("XDG_CONFIG_HOME", "config"),
     ("XDG_CACHE_HOME", "cache"),

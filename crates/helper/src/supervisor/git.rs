@@ -1,4 +1,4 @@
-//! Reads files of git: the folder of a repository, and whether a configuration holds credentials.
+//! Reads files of git: where the data of a repository are, and whether a configuration file contains credentials.
 
 #![expect(
     clippy::disallowed_methods,
@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 /// Maximum number of bytes that are read of a file of git.
 const MAX_GIT_FILE_BYTES: u64 = 64 * 1024;
 
-/// Returns the folder that a `.git` file names, as in linked worktrees and submodules.
+/// Returns the folder that a file `.git` refers to by `gitdir: PATH`, as in linked worktrees and submodules. `None` if
+/// `link` is not such a file.
 pub(super) fn git_folder(link: &Path) -> Option<PathBuf> {
     if !link.symlink_metadata().is_ok_and(|found| found.is_file()) {
         return None;
@@ -21,7 +22,8 @@ pub(super) fn git_folder(link: &Path) -> Option<PathBuf> {
     link.parent()?.join(text.strip_prefix("gitdir:")?.trim()).canonicalize().ok()
 }
 
-/// Returns the repository folder of a linked worktree, if the repository lists that worktree.
+/// Returns the git folder of the repository to which the linked worktree `project` belongs. `None` if it is not a
+/// worktree, or if the repository does not list it.
 pub(super) fn repository_of_worktree(project: &Path) -> Option<PathBuf> {
     let link = project.join(".git");
     let of_worktree = git_folder(&link)?;
@@ -32,7 +34,8 @@ pub(super) fn repository_of_worktree(project: &Path) -> Option<PathBuf> {
     is_known.then_some(of_worktree.join(text("commondir")?))
 }
 
-/// Whether a configuration of git holds a token, as in repositories that CI systems check out.
+/// Whether a configuration file of git contains a token or a password. CI systems write tokens into repositories that
+/// they check out.
 pub(super) fn has_credentials(path: &Path) -> bool {
     let Some(text) = read_first(path, MAX_GIT_FILE_BYTES).map(|text| text.to_ascii_lowercase()) else {
         return false;

@@ -1,19 +1,19 @@
-//! The paths in the home folders that a run sees.
+//! Which paths in the user's home folders a run sees.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// What a run sees of the home folders.
+/// The files and folders in the user's home folders that a run sees.
 #[derive(Clone, Default)]
 pub(super) struct HomeView {
     pub visible: BTreeSet<PathBuf>,
-    /// Symbolic links and their targets.
+    /// Visible symbolic links, and the targets of the links.
     pub links: BTreeSet<(PathBuf, PathBuf)>,
-    /// Paths that are empty for the run.
+    /// Paths that exist for the run, but are empty.
     pub hidden: BTreeSet<PathBuf>,
 }
 
-/// Cached views, by what they depend on: the program, its first argument, the working directory unless it is the
-/// workspace, and PATH.
+/// Cached views of the home folders. The key is the program, its first argument, the working directory (empty if there
+/// is a workspace), and PATH.
 pub(super) type HomeViewCache = BTreeMap<[OsString; 4], HomeView>;

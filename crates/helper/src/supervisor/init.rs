@@ -21,7 +21,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
-/// Runs as the first process of a run until the supervisor closes its socket.
+/// Runs as the first process of a confined run until the supervisor closes the socket.
 pub(super) fn serve() -> ExitCode {
     let sockets = || -> io::Result<(UnixStream, OwnedFd)> {
         let control = io::stdin().as_fd().try_clone_to_owned()?;
@@ -48,8 +48,9 @@ pub(super) fn serve() -> ExitCode {
     }
 }
 
-/// Enters the namespaces of the run and starts its launcher. Returns the process ID of the launcher, the notifications
-/// of ended children, and whether the run has a network namespace.
+/// Enters the namespaces of the run and starts its launcher. Sets `action` to the current step, for messages of errors.
+/// Returns the process ID of the launcher, the notifications of ended children, and whether the run has its own network
+/// namespace.
 fn start_launcher(
     control: &UnixStream,
     launch: OwnedFd,
@@ -87,7 +88,8 @@ fn start_launcher(
     Ok((target, children, !spec.network))
 }
 
-/// Reaps ended children, except the target, whose process ID must not be reused.
+/// Reaps ended children until the supervisor closes `control`, and sends it the exit status of the target. Does not
+/// reap the target, since its process ID must not be reused.
 fn reap_children(
     control: &UnixStream,
     target: Pid,

@@ -1,4 +1,4 @@
-//! Starts the launcher and sends it its plan.
+//! Starts the launcher of a run and sends it its plan.
 
 use super::client_socket::send_with_fds;
 use super::plan::{Answer, Plan};
@@ -20,9 +20,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 
 /// The first process of a run: the launcher, then the target. Its process ID is not reused until this is dropped.
 pub(super) enum Leader {
-    /// A child of the supervisor.
+    /// A leader that is a child of the supervisor.
     Child(ChildLeader),
-    /// A child of the first process of its namespace.
+    /// A leader that is a child of the first process in its process namespace.
     Confined(Init),
 }
 
@@ -34,7 +34,8 @@ impl Leader {
         }
     }
 
-    /// Returns the first process of its namespace, if it is in a separate one.
+    /// Returns the process ID of the first process in the run's process namespace; `None` if the run has no namespace
+    /// of its own.
     pub fn init(&self) -> Option<Pid> {
         match self {
             Self::Child(_) => None,
@@ -42,7 +43,7 @@ impl Leader {
         }
     }
 
-    /// Waits until the process has ended, without reaping it. Cancel safe.
+    /// Waits until the leader has ended, without reaping it. Cancel safe.
     pub async fn wait_until_ended(&mut self) {
         match self {
             // The pidfd becomes readable when the process ends, and stays readable.
@@ -51,7 +52,7 @@ impl Leader {
         }
     }
 
-    /// Returns the exit status, if the process has ended. Does not reap it.
+    /// Returns the exit status of the leader, without reaping it; `None` if it has not ended.
     pub fn status(&self) -> Option<ProcessStatus> {
         match self {
             Self::Child(child) => status_of(child.pid),
@@ -59,7 +60,7 @@ impl Leader {
         }
     }
 
-    /// Returns the terminal that was opened in the namespace of the run, if there is one.
+    /// Takes the terminal that was opened in the namespaces of the run; `None` if there is none.
     pub fn take_terminal(&mut self) -> Option<Terminal> {
         match self {
             Self::Child(_) => None,
@@ -67,13 +68,14 @@ impl Leader {
         }
     }
 
-    /// Whether the run tried to reach the network of the machine without access to it.
+    /// Whether the run had no access to the network of the machine, but tried to reach it.
     pub fn missed_network(&self) -> bool {
         matches!(self, Self::Confined(init) if init.missed_network)
     }
 }
 
-/// A leader that is a child of the supervisor. It is reaped when this is dropped, and not before.
+/// A leader that is a child of the supervisor. Dropping this kills the leader if it still runs, and reaps it. It is not
+/// reaped before.
 pub(super) struct ChildLeader {
     pid: Pid,
     handle: AsyncFd<OwnedFd>,
@@ -81,7 +83,7 @@ pub(super) struct ChildLeader {
 
 impl ChildLeader {
     /// Starts the launcher with `socket` as its stdin. Must be called on a thread that outlives the run: the kernel
-    /// kills the target when that thread ends.
+    /// kills the target when the calling thread ends.
     pub fn spawn(socket: UnixStream) -> io::Result<Self> {
         let child = role_command(LAUNCH).stdin(OwnedFd::from(socket)).spawn()?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
@@ -118,8 +120,8 @@ impl Drop for ChildLeader {
 
 const KILL_TIMEOUT_MS: u32 = 500;
 
-/// Sends the plan and the target's standard descriptors, and waits for the answer. Closes the descriptors as soon as
-/// they are sent.
+/// Sends the plan and the target's standard descriptors to the launcher, and returns its answer. Closes the descriptors
+/// as soon as they are sent.
 pub(super) async fn send_plan(socket: UnixStream, plan: &Plan, fds: [OwnedFd; 3]) -> io::Result<Answer> {
     let wire = frame(plan, &[])?;
     let sent = match send_with_fds(&socket, &wire, &fds.each_ref().map(AsFd::as_fd)) {

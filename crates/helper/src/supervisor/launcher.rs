@@ -18,12 +18,12 @@ use std::time::Duration;
 /// Exit code of a launcher that could not become the target.
 const FAILED: ExitCode = ExitCode::FAILURE;
 
-/// Another process may hold the program open for writing for a moment, so exec is retried.
+/// Maximum number of attempts to execute a program that another process holds open for writing, usually for a moment.
 const TEXT_BUSY_TRIES: usize = 50;
 const TEXT_BUSY_PAUSE: Duration = Duration::from_millis(2);
 
-/// Carries out the plan that it receives on stdin (a socket) and becomes the target. Returns only on failure, after
-/// sending the error over the socket; the caller exits with the code.
+/// Receives a plan on stdin (a socket), carries it out and becomes the target. Returns only on failure, after sending
+/// the error over the socket. The process then exits with the returned code.
 pub(super) fn launch() -> ExitCode {
     let socket = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
     let Ok(socket) = socket else { return FAILED };
@@ -35,10 +35,11 @@ pub(super) fn launch() -> ExitCode {
     FAILED
 }
 
-/// The failed action and its error.
+/// The action that failed, such as `cannot set stdin`, and its error.
 type LaunchError = (&'static str, io::Error);
 
-/// Sends an answer. Fails if stdin is not a socket, so that a launcher that a user starts prints nothing.
+/// Sends an answer to the supervisor. Fails if stdin is not a socket, so that a launcher that a user starts prints
+/// nothing.
 fn send_answer(socket: &UnixStream, answer: &Answer) -> io::Result<()> {
     Ok(send(socket, &serde_json::to_vec(answer)?, SendFlags::NOSIGNAL).map(drop)?)
 }
@@ -116,7 +117,8 @@ fn confine(plan: &Plan) -> io::Result<Option<Confinement>> {
     }
 }
 
-/// Sets the resource limits. A limit that cannot be set, since the caller's own is lower, stays as it is.
+/// Sets the resource limits of this process. A limit stays as it is if it cannot be set because the caller's own limit
+/// is lower.
 fn set_limits(plan: &Plan) {
     let both = |value: u64| Rlimit { current: Some(value), maximum: Some(value) };
     let open_files = getrlimit(Resource::Nofile);

@@ -1,4 +1,4 @@
-//! Provides the locale of runs under another locale, if the system has not installed it.
+//! Creates the locale for runs that use another locale, if the system has not installed it.
 
 use super::dir::Dir;
 use crate::added_variables::LOCALE_NAME;
@@ -6,19 +6,20 @@ use rustix::fs::Mode;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// The folder of glibc's locales.
+/// The folder in which glibc stores its locales.
 const SYSTEM_FOLDER: &str = "/usr/lib/locale";
-/// The locale that each system with glibc has, below [`SYSTEM_FOLDER`].
+/// Name of the locale that each system with glibc has in [`SYSTEM_FOLDER`].
 const BASE: &str = "C.utf8";
-/// Name of the folder of locales in the folder of all runs.
+/// Name of the folder for created locales, in the folder of all runs.
 const FOLDER: &str = "locale";
 /// The file of a locale that defines the format of numbers.
 const NUMERIC: &str = "LC_NUMERIC";
-/// The fields of [`NUMERIC`] that hold the decimal point: as bytes, and as a wide character.
+/// Indexes of the two fields of [`NUMERIC`] that contain the decimal point: as bytes, and as a wide character.
 const DECIMAL_POINT: [usize; 2] = [0, 3];
 
 /// Creates the locale [`LOCALE_NAME`] in the folder of all runs: `C.UTF-8` of this system with a decimal comma. Returns
-/// the folder for `LOCPATH`; `None` if the system has that locale, or has no glibc.
+/// the folder for the variable `LOCPATH`. `None` if the system already has the locale, has no glibc, or the locale
+/// cannot be created.
 pub(super) fn provide_locale(root: &Path) -> Option<PathBuf> {
     let system = Dir::open(Path::new(SYSTEM_FOLDER)).ok()?;
     let numeric = with_decimal_comma(read(&system.folder(BASE).ok()?, NUMERIC).ok()?)?;
@@ -42,7 +43,7 @@ fn make_locale(root: &Dir, system: &Dir, numeric: &[u8]) -> io::Result<()> {
     own.create(NUMERIC, Mode::RUSR)?.write_all(numeric)
 }
 
-/// Whether the system has the locale, as a folder or in the locale archive.
+/// Whether the system has installed [`LOCALE_NAME`], as a folder or in the locale archive.
 fn is_installed(system: &Dir) -> bool {
     let name = LOCALE_NAME.replace("UTF-8", "utf8");
     let is_in_archive = || {
@@ -58,8 +59,9 @@ fn read(folder: &Dir, name: &str) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Replaces the decimal point in a compiled [`NUMERIC`]. The format is a magic number, the number of fields and the
-/// offset of each field, all 32 bits in native byte order, then the fields.
+/// Replaces the decimal point by a comma in the contents of a compiled [`NUMERIC`]; `None` if they are invalid. They
+/// consist of a magic number, the number of fields and the offset of each field, all 32 bits in native byte order, and
+/// then the fields.
 fn with_decimal_comma(mut numeric: Vec<u8>) -> Option<Vec<u8>> {
     for field in DECIMAL_POINT {
         let position = 8 + 4 * field;

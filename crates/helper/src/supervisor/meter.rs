@@ -1,4 +1,4 @@
-//! Measures what a run uses, often enough that it cannot exceed its limits by far.
+//! Measures the resource usage of a run, often enough that the run cannot exceed its limits by far.
 
 use super::dir::Dir;
 use super::process_tag::MIN_FILE_SIZE_LIMIT;
@@ -10,42 +10,42 @@ use std::io;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Maximum rate per second at which a run can allocate memory, write bytes and start processes. The next measurement
-/// can wait as long as no limit is reachable at these rates.
+/// Maximum number of bytes that a run is assumed to allocate or write per second. The next measurement waits as long as
+/// no limit can be reached at this rate and at [`MAX_STARTS_PER_SECOND`], the same for processes.
 const MAX_BYTES_PER_SECOND: u64 = 8 << 30;
 const MAX_STARTS_PER_SECOND: u64 = 20_000;
-/// Minimum time between two measurements.
+/// Minimum time between two measurements of a run.
 const MIN_PAUSE: Duration = Duration::from_millis(10);
-/// Measuring takes at most one part in this number of the time.
+/// Measurements take at most one part in this number of the total time: 5 stands for a fifth.
 const TIME_DIVISOR: u32 = 5;
-/// Maximum duration of one measurement of disk usage.
+/// Maximum duration of one count of the disk usage of a folder.
 const COUNTING_TIMEOUT: Duration = Duration::from_millis(200);
-/// Exit code of a shell after a child that was killed.
+/// Exit code of a shell whose child was killed by SIGKILL.
 const CHILD_KILLED: i32 = 128 + SIGKILL;
 const SIGKILL: i32 = Signal::KILL.as_raw();
 const SIGXFSZ: i32 = Signal::XFSZ.as_raw();
 
-/// Measures what a run uses.
+/// Measures the resource usage of a run and compares it with the limits of the run.
 pub(super) struct Meter<'f> {
-    /// `None`: the run is not limited.
+    /// The limits of the run; `None` if it is not limited.
     limits: Option<Limits>,
     cgroup: Option<Cgroup>,
     folders: [&'f Dir; 2],
-    /// Free space on the disk of the folder at the start, in bytes.
+    /// Free space on the disk of the run's folder when the run started, in bytes; `None` if it is unknown.
     initial_free_space: Option<u64>,
-    /// Loss of free space, in bytes, from which the files are counted again.
+    /// Loss of free disk space, in bytes, above which the files of the run are counted again.
     counted_loss: u64,
-    /// Number of processes that the kernel had killed for lack of memory at the start.
+    /// Number of processes on this machine that the kernel had killed for lack of memory before the run started.
     initially_killed: u64,
     period: Duration,
     next: Instant,
-    /// Whether the last measurement exceeded the memory limit. Once is not enough: before exec, a new process shares
-    /// the memory of its parent.
+    /// Whether the last measurement exceeded the memory limit. Two measurements in a row have to exceed it: before
+    /// exec, a new process shares the memory of its parent, which then counts twice.
     is_over_memory: bool,
 }
 
 impl<'f> Meter<'f> {
-    /// Measures at least once per `period`, from now on.
+    /// Creates a meter that measures at least once per `period`, from now on.
     pub fn new(
         limits: Option<Limits>,
         cgroup: Option<Cgroup>,
@@ -77,12 +77,12 @@ impl<'f> Meter<'f> {
         self.cgroup.as_ref()
     }
 
-    /// Returns the time of the next measurement.
+    /// Returns when the next measurement is due.
     pub const fn next(&self) -> Instant {
         self.next
     }
 
-    /// Measures the processes of the run if it is time to; returns the exceeded limit.
+    /// Measures the processes of the run if a measurement is due. Returns the limit that the run exceeds, if any.
     pub fn measure(&mut self, tree: &ProcessTree) -> Option<Limit> {
         let start = Instant::now();
         if start < self.next {
@@ -124,8 +124,8 @@ impl<'f> Meter<'f> {
         }
     }
 
-    /// Whether the files in the folders exceed the limit on written bytes. This is the only measure of space that was
-    /// allocated without writing. They are counted only if the disk has lost that much free space.
+    /// Whether the files of the run occupy more disk space than the limit on written bytes. Only this detects space
+    /// that was allocated without writing. The files are counted only if the disk has lost as much free space.
     fn exceeds_written_on_disk(&mut self, limits: &Limits) -> bool {
         let Some((before, now)) = self.initial_free_space.zip(sys::free_space(self.folders[0])) else {
             return false;
@@ -138,7 +138,7 @@ impl<'f> Meter<'f> {
         self.folders.iter().map(|folder| disk_usage(folder)).sum::<u64>() > limits.written
     }
 
-    /// Returns the minimum time in which any limit may be reached.
+    /// Returns how long the next measurement can wait: in this time, the run cannot reach any limit.
     fn pause(&self, limits: &Limits, usage: Usage) -> Duration {
         let times = [
             (usage.memory, limits.memory, MAX_BYTES_PER_SECOND),
@@ -150,7 +150,8 @@ impl<'f> Meter<'f> {
         times.into_iter().fold(self.period, Duration::min).max(MIN_PAUSE)
     }
 
-    /// Reclassifies an exit that was caused by a resource limit or by the machine.
+    /// Returns the cause of an end: an exit or a signal that was caused by a resource limit or by the machine becomes
+    /// [`RunEnd::TooMuch`].
     pub fn reclassify(&self, end: RunEnd) -> RunEnd {
         if self.limits.is_none() {
             return end;
@@ -177,7 +178,8 @@ impl<'f> Meter<'f> {
     }
 }
 
-/// Resource usage of a run at one moment, and the bytes that it has written until then.
+/// Resource usage of a run at one moment: bytes of memory, number of processes and threads, and bytes written until
+/// then.
 #[derive(Debug, Clone, Copy, Default)]
 struct Usage {
     memory: u64,
@@ -185,8 +187,8 @@ struct Usage {
     written: u64,
 }
 
-/// Measures these processes. `written_before` is what reaped orphans wrote, in bytes. The kernel adds the bytes of a
-/// child that was waited for to its parent.
+/// Measures the resource usage of these processes together. `written_before` is the number of bytes that reaped orphans
+/// wrote. When a child is reaped by its parent, the kernel adds the bytes of the child to those of the parent.
 fn usage(limits: &Limits, stats: &[&Stat], written_before: u64) -> Usage {
     let alive = || stats.iter().copied().filter(|stat| !stat.is_zombie());
     let processes = alive().map(|stat| stat.threads).sum();
@@ -203,7 +205,8 @@ fn usage(limits: &Limits, stats: &[&Stat], written_before: u64) -> Usage {
     Usage { memory, processes, written }
 }
 
-/// Returns the disk usage of the files below a folder, in bytes, as far as it is known in time.
+/// Returns the disk usage of the files below a folder, in bytes. The count stops after [`COUNTING_TIMEOUT`] and is then
+/// too low.
 fn disk_usage(folder: &Dir) -> u64 {
     let start = Instant::now();
     let mut bytes = 0;

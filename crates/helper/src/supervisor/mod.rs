@@ -68,11 +68,11 @@ use std::io;
 use std::process::ExitCode;
 use supervise::supervise;
 
-/// Stack size of the supervisor, in bytes.
+/// Stack size of the supervisor's thread, in bytes.
 const STACK_SIZE: usize = 1 << 20;
 
-/// Runs the helper if this process was started as one, and returns its exit code; returns `None` otherwise. A `main`
-/// calls this first, on the main thread.
+/// Runs the helper if this process was started as one, and returns its exit code; returns `None` otherwise. A program
+/// calls this first in its own `main`, on the main thread.
 pub fn main() -> Option<ExitCode> {
     let argument = std::env::args_os().nth(1)?;
     if ![LAUNCH, INIT, ZYGOTE, SUPERVISE].iter().any(|role| argument == *role) {

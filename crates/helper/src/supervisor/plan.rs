@@ -14,16 +14,16 @@ use std::io;
 pub(super) struct Plan {
     /// The job with its complete environment.
     pub job: Job,
-    /// The parent process ID that the launcher sees: the target is killed when the parent ends.
+    /// Process ID that the launcher expects its parent to have. The target is killed when the parent ends.
     pub parent: i32,
     pub rung: ConfinementLevel,
-    /// Limit on processor time, in seconds.
+    /// Limit on the processor time of the run, in seconds.
     pub cpu: u64,
     /// Limit on the size of a file, in bytes.
     pub file_size: u64,
-    /// Limit on the number of open files.
+    /// Soft limit on the number of open files; `None` without a limit.
     pub open_files: Option<u64>,
-    /// Signals whose default action is restored, since the supervisor was started with them ignored.
+    /// Numbers of the signals whose default action is restored, since the supervisor was started with them ignored.
     pub ignored: Vec<i32>,
 }
 
@@ -31,23 +31,24 @@ pub(super) struct Plan {
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum ConfinementLevel {
     None,
-    /// Landlock: the run may write only below these folders.
+    /// By Landlock: the run may write only below these folders.
     Landlock(Vec<OsString>),
-    /// The namespaces that the launcher is in.
+    /// By namespaces, which the launcher is already in.
     Namespaces,
 }
 
-/// The answer of the launcher.
+/// The answer of the launcher to the supervisor.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Answer {
-    /// The target runs with this confinement, or is about to, unless another answer follows.
+    /// The target runs with this confinement, or is about to. If another answer follows, only that one is valid.
     Started(Option<Confinement>),
-    /// The target cannot be started: error number and message.
+    /// The target cannot be started: error number of the operating system, and message.
     Failed(i32, String),
 }
 
 impl Answer {
-    /// Creates the answer for a failed action, which may have no name.
+    /// Creates the answer for a failed action, such as `cannot set stdin`. An empty `action` stands for exec, which
+    /// needs no explanation.
     pub fn failed(error: &io::Error, action: &str) -> Self {
         let number = error.raw_os_error().unwrap_or_else(|| Errno::INVAL.raw_os_error());
         let message = match action {
@@ -57,7 +58,8 @@ impl Answer {
         Self::Failed(number, message)
     }
 
-    /// Parses all answers that the launcher sent until it closed the socket, and returns the last one.
+    /// Parses all answers that the launcher sent until it closed the socket, and returns the last one. If there are
+    /// none, the launcher has failed.
     pub fn parse(answers: &[u8]) -> Self {
         let answers = serde_json::Deserializer::from_slice(answers).into_iter().map_while(Result::ok);
         let none = || Self::Failed(0, "the launcher exited before it started the program".into());

@@ -9,17 +9,17 @@ use rustix::process::{Resource, getrlimit};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Minimum of the limit on file sizes that tags a run, in bytes.
+/// Lower end of the limits on file sizes that identify runs, in bytes: each run has a slightly higher limit.
 pub(super) const MIN_FILE_SIZE_LIMIT: u64 = 4 << 30;
-/// Difference between the tags of two runs, in bytes. A checker that is itself a target puts the tags of its runs into
-/// the gap.
+/// Difference between the limits on file sizes of two consecutive runs, in bytes. If a target is itself a checker, the
+/// limits of its runs lie in this gap.
 const TAG_GAP: u64 = 1 << 20;
 
 static NEXT_RUN_ID: AtomicU64 = AtomicU64::new(1);
 
 #[derive(Debug, Clone)]
 pub(super) struct ProcessTag {
-    /// The environment variable, as `NAME=value`.
+    /// The environment variable that identifies the run, as `NAME=value`.
     cookie: String,
     pub file_size: u64,
     /// ID of the run, unique in this process.
@@ -29,7 +29,7 @@ pub(super) struct ProcessTag {
 impl ProcessTag {
     pub const VARIABLE: &str = crate::names::RUN_VARIABLE;
 
-    /// Creates tags that no other run has.
+    /// Creates a tag that no other run has.
     pub fn new() -> Self {
         let run_id = NEXT_RUN_ID.fetch_add(1, Ordering::Relaxed);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
@@ -41,13 +41,13 @@ impl ProcessTag {
         Self { cookie, file_size, run_id }
     }
 
-    /// Returns the value of the cookie.
+    /// Returns the value of the environment variable that identifies the run.
     pub fn value(&self) -> &str {
         self.cookie.split_once('=').map_or("", |(_, value)| value)
     }
 
-    /// Returns the run that a process belongs to: any run by its limit on file sizes, this run also by its cookie.
-    /// `None` if the process has no tag, or no longer.
+    /// Returns the ID of the run that a process belongs to. The limit on file sizes identifies any run; the environment
+    /// variable identifies only this one. `None` if the process has no tag, or has removed it.
     pub fn run_of(&self, pid: i32) -> Option<u64> {
         match run_by_limit(pid) {
             Some(run_id) if run_id == self.run_id => Some(run_id),
@@ -57,7 +57,8 @@ impl ProcessTag {
     }
 }
 
-/// Returns the run that a process belongs to, by its limit on file sizes.
+/// Returns the ID of the run that a process belongs to, according to its limit on file sizes. `None` if that limit
+/// identifies no run.
 pub(super) fn run_by_limit(pid: i32) -> Option<u64> {
     match (sys::file_size_limit(pid)?, own_file_size_limit()) {
         (limit, None) if limit > MIN_FILE_SIZE_LIMIT => Some((limit - MIN_FILE_SIZE_LIMIT).div_ceil(TAG_GAP)),

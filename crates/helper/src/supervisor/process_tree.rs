@@ -14,21 +14,22 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Maximum number of checks of a sweep without progress: the remaining processes are in an uninterruptible wait.
+/// Maximum number of consecutive checks in which the number of remaining processes does not decrease while they are
+/// killed. Such processes are in an uninterruptible wait.
 const MAX_TRIES: u32 = 200;
-/// Maximum time between two checks of a sweep.
+/// Maximum time between two checks while the processes of a run are killed.
 const MAX_PAUSE: Duration = Duration::from_millis(8);
 /// Minimum time between two searches for ended orphans.
 const MIN_REAPING_INTERVAL: Duration = Duration::from_millis(5);
-/// Maximum duration of a sweep, in case a program forks faster than its processes are killed.
+/// Maximum time for killing the processes of a run, in case a program forks faster than its processes are killed.
 const SWEEP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The runs of this process and their children.
+/// The runs in progress, and the children of this process with the runs that they belong to.
 static REGISTRY: Mutex<Registry> = Mutex::new(Registry { run_ids: BTreeMap::new(), active: BTreeMap::new() });
 
 struct Registry {
-    /// Run ID of each child process, by process ID. The tag of a process is read only once, so removing it later has no
-    /// effect. The lock is held while a child is reaped, so that no entry outlives its process.
+    /// Run ID of each child of this process, by process ID. The tag of a process is read only once, so that removing it
+    /// later has no effect. The lock is held while a child is reaped, so that no entry outlives its process.
     run_ids: BTreeMap<i32, u64>,
     /// Runs and services in progress, by run ID.
     active: BTreeMap<u64, ActiveRun>,
@@ -36,10 +37,10 @@ struct Registry {
 
 struct ActiveRun {
     leader: i32,
-    /// Whether the supervisor adopts its orphans. False for a confined run, and for a service, which is active during
-    /// all runs: an orphan without a tag is not attributed to it.
+    /// Whether the supervisor adopts the orphans of the run. False for a confined run. Also false for a service: it is
+    /// active during all runs, so an orphan without a tag is not attributed to it.
     adopts_orphans: bool,
-    /// Number of bytes that its reaped orphans wrote.
+    /// Number of bytes that reaped orphans of the run wrote.
     written: u64,
 }
 
@@ -53,22 +54,24 @@ impl Registry {
         self.active.values().any(|run| run.leader == pid)
     }
 
-    /// Returns the run that a child belongs to, as far as is known.
+    /// Returns the ID of the run that a child of this process belongs to; `None` if it is unknown.
     fn run_of(&self, child: i32) -> Option<u64> {
         self.run_ids.get(&child).copied().or_else(|| run_by_limit(child))
     }
 
-    /// Whether a run is in progress. A target can change its limits, so that they match a run that has ended.
+    /// Whether the run with this ID is in progress. A target can set its limits so that they identify a run that has
+    /// ended.
     fn is_active(&self, run_id: &u64) -> bool {
         self.active.contains_key(run_id)
     }
 }
 
-/// The processes of one run. The leader is not reaped while this is in use, so its ID, which is also that of its group
-/// and session, is not reused.
+/// The processes of one run. As long as this exists, the leader (the first process) is not reaped. Therefore its
+/// process ID, which is also the ID of its group and session, is not reused.
 pub(super) struct ProcessTree {
     leader: Pid,
-    /// The first process of its namespace, which then adopts the orphans instead of the supervisor.
+    /// The first process in the run's process namespace, if it has its own. It adopts orphans instead of the
+    /// supervisor.
     init: Option<Pid>,
     tag: ProcessTag,
 }
@@ -82,7 +85,7 @@ impl ProcessTree {
         Self { leader, init, tag }
     }
 
-    /// Returns all processes except the leader, without orphans that have ended.
+    /// Returns all processes of the run except the leader. Orphans that have ended are not included.
     pub fn members(&self) -> Vec<Stat> {
         let leader = self.leader.as_raw_pid();
         let mut found = match self.init {
@@ -123,27 +126,28 @@ impl ProcessTree {
         children.into_iter().filter_map(&mut owns).collect()
     }
 
-    /// Returns the leader, also if it is a zombie.
+    /// Returns the leader, even if it is a zombie; `None` if it is gone.
     pub fn leader(&self) -> Option<Stat> {
         sys::stat(self.leader.as_raw_pid())
     }
 
-    /// Returns the running processes except the leader.
+    /// Returns the processes of the run that have not ended, except the leader.
     pub fn running_members(&self) -> Vec<Stat> {
         self.members().into_iter().filter(|stat| !stat.is_zombie()).collect()
     }
 
-    /// Returns the running processes.
+    /// Returns the processes of the run that have not ended.
     pub fn running(&self) -> Vec<Stat> {
         self.leader().into_iter().filter(|stat| !stat.is_zombie()).chain(self.running_members()).collect()
     }
 
-    /// Whether a process is in another session, where a signal to the group does not reach it.
+    /// Whether a process is in another session than the leader. A signal to the leader's process group does not reach
+    /// it there.
     pub fn is_in_other_session(&self, stat: &Stat) -> bool {
         stat.session != self.leader.as_raw_pid()
     }
 
-    /// Returns the record of a process that the run left behind; `survives` if it could not be killed.
+    /// Describes a process that the run left behind. `survives` is true if it could not be killed.
     pub fn leftover(&self, stat: Stat, survives: bool) -> Leftover {
         Leftover { pid: stat.pid, detached: self.is_in_other_session(&stat), name: stat.name, survives }
     }
@@ -166,7 +170,8 @@ impl ProcessTree {
         registry().active.get(&self.tag.run_id).map_or(0, |run| run.written)
     }
 
-    /// Kills all processes except the leader, and reaps the adopted ones, until two checks find none.
+    /// Kills all processes of the run except the leader, and reaps those that the supervisor adopted, until two
+    /// consecutive checks find none.
     pub async fn sweep(&self) {
         let start = Instant::now();
         let (mut empty_checks, mut fewest, mut tries) = (0, usize::MAX, 0);
@@ -197,15 +202,15 @@ impl Drop for ProcessTree {
     }
 }
 
-/// Whether a process descends from the supervisor, and so belongs to a run or a service.
+/// Whether a process descends from the supervisor, and therefore belongs to a run or a service.
 pub(super) fn is_descendant(pid: i32) -> bool {
     let own_pid = getpid().as_raw_pid();
     let parent = |pid: &i32| sys::stat(*pid).map(|stat| stat.parent);
     std::iter::successors(parent(&pid), parent).any(|parent| parent == own_pid)
 }
 
-/// Kills orphans that removed all tags during several runs, so that no run can be held responsible. Does nothing while
-/// a run is in progress.
+/// Kills orphans that removed all tags during several runs, so that it is unknown to which run they belong. Does
+/// nothing while a run is in progress.
 pub(super) async fn sweep_strays() {
     let start = Instant::now();
     while registry().adopting_runs() == 0 && start.elapsed() < SWEEP_TIMEOUT {
@@ -218,7 +223,7 @@ pub(super) async fn sweep_strays() {
     }
 }
 
-/// Returns the children that come from a run but belong to none in progress.
+/// Returns the children of the supervisor that descend from a run, but belong to no run in progress.
 fn strays() -> Vec<Stat> {
     let mut children = sys::children(getpid().as_raw_pid());
     let registry = registry();
@@ -228,7 +233,7 @@ fn strays() -> Vec<Stat> {
     children.into_iter().filter_map(sys::stat).filter(|stat| stat.session != own).collect()
 }
 
-/// Reaps orphans as they end, since a zombie occupies a process ID. Uses at most half of the time.
+/// Reaps orphans each time that a child ends, since a zombie occupies a process ID. Uses at most half of the time.
 pub(super) async fn reap_orphans_continuously(mut signals: tokio::signal::unix::Signal) {
     while signals.recv().await.is_some() {
         // A search may miss children while others end.
@@ -241,7 +246,8 @@ pub(super) async fn reap_orphans_continuously(mut signals: tokio::signal::unix::
     }
 }
 
-/// Reaps ended children, except leaders, and returns their number. Adds the bytes that they wrote to their run.
+/// Reaps children of the supervisor that have ended, except leaders, and returns their number. Adds the bytes that they
+/// wrote to those of their run.
 fn reap_orphans() -> usize {
     let own = own_session();
     let is_orphan = |child: i32| {
@@ -263,12 +269,13 @@ fn reap_orphans() -> usize {
     reaped
 }
 
-/// Whether a child has ended. Reading its state from /proc takes far longer.
+/// Whether a child has ended. Reading its state from /proc instead would take far longer.
 fn has_ended(child: i32) -> bool {
     Pid::from_raw(child).is_some_and(|pid| status_of(pid).is_some())
 }
 
-/// Reaps a child if it has ended; returns whether it is gone. Nothing else reaps children of the supervisor.
+/// Reaps a child of the supervisor if it has ended, and returns whether it is gone. No other function reaps such
+/// children.
 pub(super) fn reap_child(pid: Pid) -> bool {
     let mut registry = registry();
     let is_gone = sys::reap(pid);
@@ -282,7 +289,8 @@ fn registry() -> MutexGuard<'static, Registry> {
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the session of the supervisor as /proc shows it: 0 if its leader is outside the process namespace.
+/// Returns the ID of the supervisor's session as /proc shows it: 0 if the leader of that session is outside the process
+/// namespace.
 fn own_session() -> i32 {
     sys::stat(getpid().as_raw_pid()).map_or(0, |stat| stat.session)
 }

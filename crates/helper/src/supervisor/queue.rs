@@ -1,4 +1,4 @@
-//! Decides the order of runs, which are repeated, and which are skipped.
+//! Decides the order of runs, which runs are repeated, and which are skipped.
 //!
 //! A run that times out in parallel with others may have lacked a processor, or waited for a resource of another run,
 //! such as a lock. It is repeated alone, and only that outcome counts. Its family, the same call under other
@@ -9,15 +9,15 @@
 use crate::{Job, Outcome, RunEnd, Waiting};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Maximum number of repeated runs that time out again; after that most calls of the target hang, and no more are
-/// repeated.
+/// Maximum number of repeated runs that time out again. After that, no more runs are repeated, since most calls of the
+/// target hang.
 const MAX_FAILED_REPEATS: usize = 10;
 
 /// A run that has not started, or that waits to be repeated.
 struct PendingRun {
     index: usize,
     job: Job,
-    /// The outcome in parallel with others, if the run is to be repeated.
+    /// The outcome of the run in parallel with others, if the run waits to be repeated alone.
     first_outcome: Option<Outcome>,
 }
 
@@ -28,15 +28,15 @@ struct RunningJob {
     is_repeated: bool,
 }
 
-/// The runs of one request. Jobs that need a quiet machine come last, one by one.
+/// The runs of one request. Jobs that must not run in parallel with others come last, one at a time.
 pub(super) struct Queue {
     max_parallel: usize,
     parallel: VecDeque<PendingRun>,
     alone: VecDeque<PendingRun>,
     running: BTreeMap<usize, RunningJob>,
-    /// Families that hung, and whether under a special condition.
+    /// Families of runs that hung: the ID of the family, and whether the run that hung was under a special condition.
     hung: BTreeSet<(u32, bool)>,
-    /// Number of repeated runs that timed out again.
+    /// Number of runs that were repeated alone and timed out again.
     failed_repeats: usize,
 }
 
@@ -63,7 +63,7 @@ impl Queue {
         }
     }
 
-    /// Returns the next run that can start now, with its index in the request.
+    /// Removes the next run that can start now from the queue, and returns it with its index in the request.
     pub fn next(&mut self) -> Option<(usize, Job)> {
         let run = match self.can_start() {
             true => self.parallel.pop_front().or_else(|| self.alone.pop_front()),
@@ -78,7 +78,8 @@ impl Queue {
         Some((run.index, run.job))
     }
 
-    /// Processes the end of a run; returns the outcomes that are final.
+    /// Records the end of the run with this index. Returns the outcomes that are final now, each with the index of its
+    /// run.
     pub fn finish(&mut self, index: usize, mut outcome: Outcome) -> Vec<(usize, Outcome)> {
         let Some(RunningJob { job, in_parallel, is_repeated }) = self.running.remove(&index) else {
             return Vec::new();
@@ -116,7 +117,8 @@ impl Queue {
         outcomes
     }
 
-    /// Drops the waiting runs of a family that hangs; returns the outcomes of those that were to be repeated.
+    /// Drops the waiting runs of a family that hangs. Returns the earlier outcomes of those that were to be repeated,
+    /// with their indexes.
     fn drop_family(&mut self, family: u32, is_special: bool) -> Vec<(usize, Outcome)> {
         self.hung.insert((family, is_special));
         let queues = [&mut self.parallel, &mut self.alone].into_iter();
@@ -124,14 +126,15 @@ impl Queue {
         others.filter_map(|run| Some((run.index, run.first_outcome?))).collect()
     }
 
-    /// Returns the outcomes of the runs that will not be repeated after all.
+    /// Returns the earlier outcomes, with their indexes, of the runs that still wait to be repeated. They will not be
+    /// repeated any more.
     pub fn into_first_outcomes(self) -> impl Iterator<Item = (usize, Outcome)> {
         self.alone.into_iter().filter_map(|run| Some((run.index, run.first_outcome?)))
     }
 }
 
-/// Removes the runs of a family from a queue. If a run under a special condition hung, removes only those under special
-/// conditions, since it proves nothing about the others.
+/// Removes the runs of a family from a queue and returns them. If `is_special` is true, a run under a special condition
+/// hung. Then only runs under special conditions are removed, since that proves nothing about the others.
 fn remove_family(queue: &mut VecDeque<PendingRun>, family: u32, is_special: bool) -> VecDeque<PendingRun> {
     let is_in_family = |job: &Job| job.family == Some(family) && (job.variant.is_special() || !is_special);
     let (family_runs, others) = std::mem::take(queue).into_iter().partition(|run| is_in_family(&run.job));

@@ -14,24 +14,25 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileExt as _;
 use xxhash_rust::xxh3::Xxh3;
 
-/// Minimum length of a redacted word: a shorter one may be a name such as `production`, which may appear anywhere.
+/// Minimum length in bytes of a redacted secret that consists only of letters. A shorter one may be a name such as
+/// `production`, which may appear anywhere.
 const MIN_WORD_LEN: usize = 12;
 /// Length at which the kernel truncates the name of a process, in bytes.
 const TRUNCATED_NAME_LEN: usize = 15;
-/// Number of bytes that are read from a file at once.
+/// Number of bytes that are read at once from a file with captured output.
 const READ_SIZE: usize = 256 * 1024;
 
-/// The secrets that are removed from outcomes.
+/// Removes secrets from outcomes.
 #[derive(Clone, Default)]
 pub(super) struct Redaction {
     patterns: Vec<Pattern>,
 }
 
-/// An encoded secret without line breaks, since printed text may be wrapped anywhere.
+/// An encoded secret that is searched for. It contains no line breaks, since printed text may be wrapped anywhere.
 #[derive(Clone)]
 struct Pattern {
     finder: Finder<'static>,
-    /// Whether it consists of digits, points and dashes.
+    /// Whether the secret consists of digits, points and dashes.
     is_number: bool,
 }
 
@@ -45,7 +46,8 @@ impl Pattern {
         self.finder.needle()
     }
 
-    /// Returns the replacement of a byte. A number stays a number, so that JSON stays valid.
+    /// Returns the byte that replaces `byte` of a found secret: `*`, or `9` for a digit of a number. A number stays a
+    /// number, so that JSON stays valid.
     fn replacement(&self, byte: u8) -> u8 {
         match byte {
             b'0'..=b'9' if self.is_number => b'9',
@@ -55,14 +57,14 @@ impl Pattern {
     }
 }
 
-/// A part of the searched bytes, in its original and its redacted form.
+/// A part of the searched bytes, in its original form and its redacted form.
 #[derive(Default)]
 struct Window {
     original: Vec<u8>,
     redacted: Vec<u8>,
-    /// The original without line breaks.
+    /// The original without line breaks, in which secrets are searched.
     text: Vec<u8>,
-    /// Start of each line: in the text, and in the window.
+    /// Start of each line as two offsets: in `text`, and in `original`.
     lines: Vec<(usize, usize)>,
 }
 
@@ -80,7 +82,8 @@ impl Window {
         }
     }
 
-    /// Returns the index in the window of a byte of the text; the end of the window for the end of the text.
+    /// Converts an offset in `text` to an offset in `original`. The end of the text corresponds to the end of the
+    /// original.
     fn index_in_window(&self, nth: usize) -> usize {
         match self.lines.partition_point(|(of_text, _)| *of_text <= nth) {
             next if next > 0 && nth < self.text.len() => {
@@ -91,7 +94,7 @@ impl Window {
         }
     }
 
-    /// Replaces these bytes of the text.
+    /// Redacts the bytes in this range of `text`.
     fn replace(&mut self, bytes: Range<usize>, pattern: &Pattern) {
         for nth in bytes {
             let index = self.index_in_window(nth);
@@ -101,7 +104,7 @@ impl Window {
 }
 
 impl Redaction {
-    /// Creates a redaction of these values, except those that are too short or too common to redact.
+    /// Creates a redaction of these secrets. Omits those that are too short or too common to redact.
     pub fn new<'v>(values: impl IntoIterator<Item = &'v OsString>) -> Self {
         let values = values.into_iter().map(|value| value.as_bytes().trim_ascii());
         let is_word = |value: &[u8]| value.len() < MIN_WORD_LEN && value.iter().all(u8::is_ascii_alphabetic);
@@ -114,7 +117,7 @@ impl Redaction {
         Self { patterns: all.iter().map(|pattern| Pattern::new(pattern)).collect() }
     }
 
-    /// Returns the union of two redactions.
+    /// Returns a redaction of the secrets of both redactions.
     pub fn union(&self, other: Self) -> Self {
         Self { patterns: self.patterns.iter().cloned().chain(other.patterns).collect() }
     }
@@ -127,7 +130,7 @@ impl Redaction {
         self.patterns.iter().map(|pattern| pattern.bytes().len()).max().unwrap_or(0)
     }
 
-    /// Redacts every text of an outcome.
+    /// Redacts every text of an outcome: streams, names, paths and messages.
     ///
     /// # Errors
     /// If a captured stream cannot be read or written.
@@ -192,7 +195,8 @@ impl Redaction {
         Ok(())
     }
 
-    /// Redacts the first `len` bytes of a file, which has no name and no other reader; returns their new digest.
+    /// Redacts the first `len` bytes of a file, which has no name and no other reader. Returns the new digest of these
+    /// bytes.
     fn redact_file(&self, file: &File, len: u64, is_truncated: bool) -> io::Result<u128> {
         let max_pattern_len = self.max_pattern_len();
         let mut hash = Box::new(Xxh3::new());
@@ -233,7 +237,7 @@ impl Redaction {
         }
     }
 
-    /// Replaces all patterns in the window.
+    /// Redacts all secrets in the window.
     fn search(&self, window: &mut Window) {
         window.join_lines();
         for pattern in &self.patterns {
@@ -247,7 +251,7 @@ impl Redaction {
         }
     }
 
-    /// Replaces a truncated pattern at the end of the window.
+    /// Redacts the beginning of a secret at the end of the window, where the output was truncated.
     fn search_truncated(&self, window: &mut Window) {
         let text = &window.text;
         let begins =

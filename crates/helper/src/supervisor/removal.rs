@@ -1,4 +1,4 @@
-//! Removes the folders of runs, whatever a target put into them, and those of helpers that were killed.
+//! Removes the folders of runs, whatever a target put into them, and the folders of helpers that were killed.
 
 use super::dir::Dir;
 use rustix::fs::{FlockOperation, Mode, flock, fstat};
@@ -8,25 +8,25 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
-/// Prefix of the name of the folder that contains all runs of a helper.
+/// Prefix of the name of a helper's temporary folder, which contains the folders of all its runs.
 pub(super) const FOLDER_PREFIX: &str = "agentnative-";
-/// Name of the lock file that the owner of such a folder holds.
+/// Name of the file in a helper's temporary folder that the helper keeps locked.
 const LOCK_FILE: &str = ".agentnative-owner";
-/// Maximum duration of a removal. Entries that are left then stay.
+/// Maximum duration of the removal of a folder. Entries that are left after this time stay.
 const REMOVAL_TIMEOUT: Duration = Duration::from_secs(20);
-/// Maximum duration of the removal of abandoned folders, since a run is waiting.
+/// Maximum duration of the removal of the folders of ended helpers. It is short, since a run waits meanwhile.
 const SWEEP_TIMEOUT: Duration = Duration::from_secs(2);
-/// Minimum age of an abandoned folder: the owner of a newer one may not have locked it yet.
+/// Minimum age of a folder that can be considered abandoned. The owner of a newer folder may not have locked it yet.
 const MIN_AGE: Duration = Duration::from_secs(60);
 
-/// Marks a folder as owned by this process, until the file is closed.
+/// Marks a helper's temporary folder as owned by this process, until the returned file is closed.
 pub(super) fn lock(folder: &Dir) -> io::Result<File> {
     let file = folder.create(LOCK_FILE, Mode::RUSR | Mode::WUSR)?;
     flock(&file, FlockOperation::NonBlockingLockExclusive)?;
     Ok(file)
 }
 
-/// Removes the folders of owners that have ended.
+/// Removes the folders of helpers that have ended from `temporary`, the folder for temporary files.
 pub(super) fn sweep(temporary: &Path) {
     let deadline = Instant::now() + SWEEP_TIMEOUT;
     let Ok(temporary) = Dir::open(temporary) else { return };
@@ -38,13 +38,13 @@ pub(super) fn sweep(temporary: &Path) {
     }
 }
 
-/// Whether an entry of `parent` is a folder of a helper of this user, by its name and its owner.
+/// Whether an entry of `parent` is the temporary folder of a helper of this user, judged by its name and its owner.
 pub(super) fn is_runs_folder(parent: &Dir, name: &OsStr) -> bool {
     name.as_encoded_bytes().starts_with(FOLDER_PREFIX.as_bytes())
         && parent.stat(name).is_ok_and(|found| found.st_uid == rustix::process::geteuid().as_raw())
 }
 
-/// Whether the helper that owned a folder has ended.
+/// Whether a folder is the temporary folder of a helper that has ended. False for a very new folder.
 fn is_abandoned(parent: &Dir, name: &OsStr) -> bool {
     let Ok(folder) = parent.folder(name) else { return false };
     let Ok(found) = fstat(&folder) else { return false };
@@ -57,14 +57,15 @@ fn is_abandoned(parent: &Dir, name: &OsStr) -> bool {
             .is_ok_and(|owner| flock(&owner, FlockOperation::NonBlockingLockExclusive).is_ok())
 }
 
-/// Removes an entry of `parent` and its contents, also those that their owner may not read. Returns whether it is gone:
-/// entries that cannot be removed stay.
+/// Removes the entry `name` of `parent` and its contents, even if their owner may not read them. Returns whether the
+/// entry is gone: what cannot be removed stays.
 pub(super) fn remove(parent: &Dir, name: &OsStr) -> bool {
     remove_until(parent, name, Instant::now() + REMOVAL_TIMEOUT);
     parent.stat(name).is_err()
 }
 
-/// Moves each folder up before emptying it, so that neither memory nor descriptors grow with the depth.
+/// Removes an entry and its contents until the deadline. Moves each nested folder up before emptying it, so that
+/// neither memory nor descriptors grow with the depth.
 fn remove_until(parent: &Dir, name: &OsStr, deadline: Instant) {
     let Ok(top) = parent.grant_and_open_folder(name) else {
         // A run may have replaced it by a link or a file.
@@ -87,8 +88,8 @@ fn remove_until(parent: &Dir, name: &OsStr, deadline: Instant) {
     parent.remove_folder(name).unwrap_or_default();
 }
 
-/// Removes the contents of a folder except non-empty subfolders, whose names are passed to `left`. Returns false when
-/// the time is over.
+/// Removes the files and the empty subfolders of a folder. Calls `left` with the names of the other subfolders. Returns
+/// false if the time is over.
 fn remove_contents(folder: &Dir, is_over: &mut dyn FnMut() -> bool, left: &mut dyn FnMut(&CString)) -> bool {
     for entry in folder.entries().into_iter().flatten().flatten() {
         if is_over() {
@@ -103,7 +104,8 @@ fn remove_contents(folder: &Dir, is_over: &mut dyn FnMut() -> bool, left: &mut d
     true
 }
 
-/// Moves a folder directly into `top`, and returns its new name.
+/// Moves the subfolder `name` of `parent` directly into `top`, and returns its new name: a number that is counted in
+/// `moved`.
 fn move_up(parent: &Dir, name: &CString, top: &Dir, moved: &mut u64) -> Option<CString> {
     // Moving changes its entry `..`, so it has to be writable.
     parent.grant_and_open_folder(name).ok()?;

@@ -11,9 +11,12 @@ use crate::{Job, RequestedConfinement, Variant};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-/// Returns the environment of one run: the common variables, the folders of the run, the variables of its variant with
-/// the locale that was made for it, its tag, and those of the job. A trusted job has the caller's environment instead
-/// of the first two, and a writable `TMPDIR` if it is confined.
+/// Returns the environment variables of one run. They are the common variables, the folders of the run, the variables
+/// of its variant with the folder of its locale, the tag of the run, and the variables of the job. Later ones override
+/// earlier ones.
+///
+/// For a trusted job, the caller's environment replaces the first two. If such a job is confined, it also receives a
+/// writable `TMPDIR`.
 pub(super) fn run_environment(
     job: &Job,
     common: &Common,
@@ -42,14 +45,14 @@ pub(super) fn run_environment(
     env
 }
 
-/// Returns the folder of the locale that a run uses and the system lacks.
+/// Returns the folder of the locale that a run uses, if the system lacks this locale. Otherwise `None`.
 pub(super) fn locale_folder<'c>(job: &Job, common: &'c Common) -> Option<&'c PathBuf> {
     let is_used = job.variant.added(job.environment).any(|variable| variable == ("LC_ALL", LOCALE_NAME));
     let provide = || common.locales.get_or_init(|| locale::provide_locale(common.root.path())).as_ref();
     is_used.then(provide).flatten()
 }
 
-/// Returns the variables that name the folders of one run.
+/// Returns the variables that name the folders of one run, such as `HOME` and `TMPDIR`.
 fn folder_variables(folder: &RunFolder, variant: Variant) -> impl Iterator<Item = (OsString, OsString)> {
     let own =
         [("HOME", folder.home()), ("XDG_RUNTIME_DIR", folder.runtime()), ("TMPDIR", folder.temporary())];

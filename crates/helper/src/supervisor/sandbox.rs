@@ -1,4 +1,4 @@
-//! Runs in namespaces: their specification, their first process, and the connections that they may make.
+//! Runs in namespaces: their specification, their first process, and the connections that they can make.
 
 use super::common::Common;
 use super::folder::RunFolder;
@@ -32,7 +32,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet, spawn_local};
 use tokio::time::timeout;
 
-/// Whether a job is to be confined by namespaces, if the system has them.
+/// Whether a job is to be confined by namespaces, provided that the system has them.
 pub(super) fn wants_namespaces(job: &Job) -> bool {
     matches!(
         job.isolation,
@@ -40,26 +40,28 @@ pub(super) fn wants_namespaces(job: &Job) -> bool {
     )
 }
 
-/// Range of the process IDs of a run. Two runs do not start with the same ID, as far as the range allows.
+/// Lower end of the process IDs of a run. The first ID of a run lies up to [`PROCESS_ID_RANGE`] above it and differs
+/// between consecutive runs.
 const MIN_PROCESS_ID: u32 = 300;
 const PROCESS_ID_RANGE: u64 = 3_700;
 const PROCESS_ID_STEP: u64 = 61;
 const MAX_PROCESSES: u32 = 8_192;
 
-/// Folders in which services of the machine publish how names are resolved, visible to runs with network; and the
-/// programs of NixOS, visible to all.
+/// Folders in which services of the machine publish how host names are resolved, visible to runs with network.
+/// [`SYSTEM_FOLDERS`] has those of the programs of NixOS, visible to all runs.
 const NETWORK_FOLDERS: &[&str] = &["/run/NetworkManager", "/run/resolvconf", "/run/systemd/resolve"];
 const SYSTEM_FOLDERS: &[&str] = &["/run/current-system", "/run/opengl-driver"];
 
-/// Returns the folders of the machine that are empty for a run: those that users share, the homes of the user, and the
-/// folder of all runs.
+/// Returns the folders of the machine that are empty for a confined run: those that users share, such as `/run`, the
+/// homes of the user, and the folder of all runs.
 pub(super) fn masked_folders(root: &Path, homes: &[PathBuf]) -> Vec<PathBuf> {
     let shared = SHARED_FOLDERS.iter().filter_map(|path| Path::new(path).canonicalize().ok());
     shared.chain(homes.iter().cloned()).chain([root.to_owned()]).collect()
 }
 
 impl SandboxSpec {
-    /// Returns the specification for a call in this folder. `run_id` selects the process IDs.
+    /// Returns the specification for one call of a job in the folder of its run. `run_id` determines the process IDs of
+    /// the run.
     pub fn new(common: &Common, job: &Job, folder: &RunFolder, run_id: u64) -> Self {
         let masked = &common.masks;
         let shared = |path: &Path| {
@@ -112,7 +114,8 @@ impl SandboxSpec {
 }
 
 impl Common {
-    /// Returns the process that starts runs in namespaces, or the reason why this system has none. Tried only once.
+    /// Returns the zygote (the process that starts runs in namespaces), or the reason why this system has no
+    /// namespaces. The first call starts the zygote.
     pub(super) async fn zygote(&self) -> Result<&Zygote, &io::Error> {
         let start = || async {
             let zygote = Zygote::start(self.root.path()).await?;
@@ -121,16 +124,16 @@ impl Common {
         self.zygote.get_or_init(start).await.as_ref()
     }
 
-    /// Returns the zygote if this level uses namespaces.
+    /// Returns the zygote (the process that starts runs in namespaces) if this level uses namespaces; otherwise `None`.
     pub(super) async fn zygote_for(&self, level: &ConfinementLevel) -> Option<&Zygote> {
         if *level == ConfinementLevel::Namespaces { self.zygote().await.ok() } else { None }
     }
 }
 
-/// Creates the namespaces of a run as a trial.
+/// Creates the namespaces of a run once, to check whether this system allows them.
 ///
 /// # Errors
-/// If this system does not allow them.
+/// If it does not.
 async fn try_namespaces(common: &Common, zygote: &Zygote) -> io::Result<()> {
     let (_kept, launch) = UnixStream::pair()?;
     let mut spec =
@@ -141,10 +144,10 @@ async fn try_namespaces(common: &Common, zygote: &Zygote) -> io::Result<()> {
     timeout(TRIAL_TIMEOUT, Init::start(zygote, &spec, launch)).await.map_err(io::Error::from)?.map(drop)
 }
 
-/// Maximum duration of the trial.
+/// Maximum duration of the check whether this system allows namespaces.
 const TRIAL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Returns the existing paths that the command line and the environment name, except those below `root`.
+/// Returns the existing paths that the arguments and variables of a job contain, except paths below `root`.
 fn mentioned_paths(job: &Job, root: &Path) -> impl Iterator<Item = PathBuf> {
     let values = job.env.iter().map(|(_, value)| value);
     let words = std::iter::once(&job.program).chain([&job.cwd]).chain(&job.args).chain(values);
@@ -159,29 +162,30 @@ fn mentioned_paths(job: &Job, root: &Path) -> impl Iterator<Item = PathBuf> {
     both.flatten().filter(move |path| !path.starts_with(root))
 }
 
-/// Returns the first entry on the way from `mask` to a path below it.
+/// Returns the entry of the folder `mask` that leads to `path`, such as `/run/user` for `/run` and `/run/user/1000`.
+/// `None` if the path is not below the folder.
 fn first_below(mask: &Path, path: &Path) -> Option<PathBuf> {
     Some(mask.join(path.strip_prefix(mask).ok()?.components().next()?))
 }
 
-/// The first process of a confined run, as the supervisor sees it.
+/// The supervisor's handle to the first process of a confined run.
 pub(super) struct Init {
     control: AsyncFd<UnixStream>,
-    /// The pidfd: when the process has ended, so have all processes of the run.
+    /// The pidfd of the first process. When that process has ended, so have all processes of the run.
     handle: AsyncFd<OwnedFd>,
     pub pid: Pid,
-    /// The launcher, then the target.
+    /// Process ID of the launcher, which becomes the target.
     pub target: Pid,
     status: Option<ProcessStatus>,
     pub missed_network: bool,
     pub terminal: Option<Terminal>,
-    /// Whether the start folder is read-only, although a copy-on-write view of it was specified.
+    /// Whether the start folder is read-only, although the specification required a copy-on-write view of it.
     pub read_only_start: bool,
     _relays: Vec<Relay>,
 }
 
 impl Init {
-    /// Starts the first process and the launcher, whose socket is `launch`.
+    /// Starts the first process of a confined run and the launcher. `launch` becomes the socket of the launcher.
     ///
     /// # Errors
     /// If the namespaces of the run cannot be created.
@@ -253,7 +257,7 @@ impl Init {
         }
     }
 
-    /// Kills it, and waits until all processes of the run have ended.
+    /// Kills the first process, and waits until all processes of the run have ended.
     pub async fn kill_all(&self) {
         sys::kill(self.handle.get_ref());
         // An error also means that it is gone.
@@ -274,16 +278,19 @@ impl Drop for Init {
     }
 }
 
-/// Maximum time until all processes have ended; one in an uninterruptible wait takes longer.
+/// Maximum time to wait for the end of all processes of a killed run. A process in an uninterruptible wait takes
+/// longer.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
-/// Maximum time that dropping waits; the kernel ends the processes of a namespace faster.
+/// Maximum time that dropping an [`Init`] waits for the end of the run. The kernel usually ends the processes of a
+/// namespace faster.
 const KILL_TIMEOUT: Duration = Duration::from_millis(500);
 
 fn process_gone() -> io::Error {
     Errno::SRCH.into()
 }
 
-/// Forwards connections to a port in the network namespace of a run to that port of the machine, until it is dropped.
+/// Forwards connections to a port in the network namespace of a run to the same port of the machine, until this is
+/// dropped.
 struct Relay(AbortHandle);
 
 impl Relay {

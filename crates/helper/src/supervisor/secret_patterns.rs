@@ -8,14 +8,14 @@ use std::path::Path;
 
 /// Minimum length of a secret that is searched for, in bytes: a shorter one may be a part of other words.
 pub(super) const MIN_SECRET_LEN: usize = 6;
-/// Maximum number of leaks that are reported.
+/// Maximum number of leaks that are reported for a run.
 const MAX_LEAKS: usize = 20;
 
-/// The encodings of a secret.
+/// A secret in all encodings that are searched for, with the kind of each.
 pub(super) struct SecretPatterns(Vec<(LeakEncoding, Vec<u8>)>);
 
 impl SecretPatterns {
-    /// Creates the patterns of a secret; `None` if it is too short.
+    /// Creates the patterns for the search of a secret; `None` if the secret is too short.
     pub fn new(secret: &[u8]) -> Option<Self> {
         if secret.len() < MIN_SECRET_LEN {
             return None;
@@ -23,7 +23,8 @@ impl SecretPatterns {
         Some(Self(encodings::careless_encodings(secret)))
     }
 
-    /// Searches the streams, and the files that a run changed.
+    /// Searches the two streams and the changed files of a run for the secret. Returns at most one leak per stream or
+    /// file.
     ///
     /// # Errors
     /// If a stream or a file cannot be read.
@@ -53,7 +54,7 @@ impl SecretPatterns {
         Ok(leaks)
     }
 
-    /// Returns the first match and its offset.
+    /// Returns the encoding and the offset of the first match; `None` if the secret is not found.
     fn find(&self, mut reader: impl Read) -> io::Result<Option<(LeakEncoding, u64)>> {
         let max_pattern_len = self.0.iter().map(|(_, pattern)| pattern.len()).max().unwrap_or(0);
         let (mut window, mut start) = (Vec::new(), 0);

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use tokio::sync::{oneshot, watch};
 use tokio::task::{JoinHandle, spawn_local};
 
-/// The started services, in order.
+/// The services that are started, in the order of their start.
 #[derive(Default)]
 pub(super) struct Services(Vec<ActiveService>);
 
@@ -21,8 +21,8 @@ struct ActiveService {
 }
 
 impl Services {
-    /// Starts a service and waits until it is ready; returns its outcome if it ends before. Must be called in a
-    /// `LocalSet`.
+    /// Starts a service and waits until it is ready. If the service ends before, returns its outcome as the error. Must
+    /// be called in a `LocalSet`.
     pub async fn start(
         &mut self,
         common: &Rc<Common>,
@@ -56,7 +56,7 @@ impl Services {
         }
     }
 
-    /// Ends all services; returns their outcomes.
+    /// Ends all services and returns their outcomes. `level` is the urgency: as at a deadline, or immediately.
     pub async fn end(&mut self, level: u8) -> Vec<Outcome> {
         for service in &self.0 {
             service.stop_sender.send_replace(level);

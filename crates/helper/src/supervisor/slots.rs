@@ -1,4 +1,4 @@
-//! The slots of runs: one that this helper always has, and those that several helpers share.
+//! The slots for parallel runs: one that this helper always has, and those that several helpers share.
 
 use super::stream::async_fd;
 use rustix::io::{Errno, read, write};
@@ -11,12 +11,13 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 pub(super) struct RunSlots {
-    /// The counter of the shared slots; `None` if only the number of jobs of this helper counts.
+    /// The counter of the shared slots; `None` if this helper shares none, so that only its own number of jobs limits
+    /// its runs.
     shared: Option<Rc<AsyncFd<OwnedFd>>>,
     own_is_free: Rc<Cell<bool>>,
 }
 
-/// A slot in use, which is freed when this is dropped.
+/// A slot that a run occupies. Dropping it frees the slot.
 pub(super) enum Slot {
     Unlimited,
     Own(Rc<Cell<bool>>),
@@ -24,7 +25,8 @@ pub(super) enum Slot {
 }
 
 impl RunSlots {
-    /// Creates the slots; stdout is the counter of the shared ones, if there are any.
+    /// Creates the slots of this helper. If `are_shared` is true, the stdout of this process is the counter of the
+    /// shared slots.
     pub fn new(are_shared: bool) -> io::Result<Self> {
         let counter = || -> io::Result<_> {
             #[expect(
@@ -37,7 +39,7 @@ impl RunSlots {
         Ok(Self { shared: are_shared.then(counter).transpose()?, own_is_free: Rc::new(Cell::new(true)) })
     }
 
-    /// Acquires a slot that is free now.
+    /// Acquires a slot if one is free now; otherwise returns `None`.
     pub fn try_acquire(&self) -> Option<Slot> {
         let Some(shared) = &self.shared else { return Some(Slot::Unlimited) };
         if self.own_is_free.replace(false) {
@@ -46,7 +48,7 @@ impl RunSlots {
         try_read(shared).ok().map(|()| Slot::Shared(Rc::clone(shared)))
     }
 
-    /// Waits for a shared slot and acquires it. Cancel safe.
+    /// Waits for a free shared slot and acquires it. Waits forever if there are no shared slots. Cancel safe.
     pub async fn acquire(&self) -> Slot {
         let Some(shared) = &self.shared else { return std::future::pending().await };
         loop {

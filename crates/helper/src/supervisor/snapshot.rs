@@ -12,18 +12,18 @@ use std::io::{self, Read as _};
 use std::path::PathBuf;
 use xxhash_rust::xxh3::Xxh3;
 
-/// Maximum number of entries of a snapshot.
+/// Maximum number of files, folders and links in a snapshot.
 const MAX_ENTRIES: usize = 20_000;
-/// Maximum number of bytes of a snapshot.
+/// Maximum size of all files in a snapshot together, in bytes.
 const MAX_BYTES: u64 = 1 << 30;
-/// Maximum number of bytes that are parsed as JSON, in the order of the paths.
+/// Maximum size of the files that are parsed as JSON, in bytes. Files are parsed in the order of their paths.
 const MAX_JSON_BYTES: u64 = 4 << 20;
 
-/// The entry at each path of the workspace and of the home.
+/// The state of each file, folder and link in the workspace and the home of a run, by area and path.
 #[derive(Debug)]
 pub(super) struct FileSnapshot(BTreeMap<(Area, PathBuf), FileEntry>);
 
-/// Remaining entries and bytes of a snapshot.
+/// How much a snapshot may still contain: number of entries, bytes of files, and bytes that are parsed as JSON.
 struct Remaining {
     entries: usize,
     bytes: u64,
@@ -31,7 +31,7 @@ struct Remaining {
 }
 
 impl FileSnapshot {
-    /// Takes a snapshot of the folders of a run.
+    /// Takes a snapshot of the workspace and the home of a run.
     ///
     /// # Errors
     /// If a limit is exceeded or an entry cannot be read.
@@ -53,7 +53,7 @@ impl FileSnapshot {
         Ok(Self(entries))
     }
 
-    /// Returns the changes between this snapshot and a later one.
+    /// Returns the changes from this snapshot to a later one.
     pub fn changes(&self, later: &Self) -> Changes {
         let removed = self.0.keys().filter(|key| !later.0.contains_key(key));
         let mut differing: Vec<_> = later
@@ -136,7 +136,7 @@ fn digest_of(bytes: &[u8]) -> String {
     format!("{:032x}", hash.digest128())
 }
 
-/// Writes a document with its keys in order and a letter for each value.
+/// Writes the structure of a JSON value: sorted keys, and a letter for each other value, such as `{"id"n"name"s}`.
 fn write_shape(value: &Value, text: &mut String) {
     match value {
         Value::Null => text.push('0'),

@@ -10,12 +10,12 @@ use std::rc::Rc;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, spawn_local};
 
-/// Maximum number of connections that are held open.
+/// Maximum number of connections that the server holds open; it closes further ones.
 const MAX_CONNECTIONS: usize = 100;
 
-/// The server, which ends when this is dropped.
+/// A server that accepts connections and never answers. It ends when this is dropped.
 pub(super) struct StalledServer {
-    /// The text in the job that is replaced by the address.
+    /// The text in the arguments and variables of the job that is replaced by the address of the server.
     placeholder: String,
     port: u16,
     connections: Rc<Cell<u32>>,
@@ -23,7 +23,7 @@ pub(super) struct StalledServer {
 }
 
 impl StalledServer {
-    /// Starts accepting connections.
+    /// Starts the server on a free port of `127.0.0.1`.
     pub fn start(placeholder: &str) -> io::Result<Self> {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
@@ -48,7 +48,8 @@ impl StalledServer {
         })
     }
 
-    /// Returns the job with the address instead of the placeholder, and with permission to connect to it.
+    /// Returns a copy of the job with the address of the server instead of the placeholder, and with permission to
+    /// connect to it.
     pub fn with_address(&self, job: &Job) -> Job {
         let address = format!("{}:{}", Ipv4Addr::LOCALHOST, self.port);
         let replaced = |text: &OsStr| replace_text(text, self.placeholder.as_bytes(), address.as_bytes());
@@ -59,7 +60,7 @@ impl StalledServer {
         job
     }
 
-    /// Returns the number of accepted connections.
+    /// Returns the number of connections that the server has accepted.
     pub fn connections(&self) -> u32 {
         self.connections.get()
     }
@@ -71,7 +72,7 @@ impl Drop for StalledServer {
     }
 }
 
-/// Returns a text with all occurrences of `placeholder` replaced.
+/// Returns `text` with all occurrences of `placeholder` replaced by `address`.
 pub(super) fn replace_text(text: &OsStr, placeholder: &[u8], address: &[u8]) -> OsString {
     let (mut rest, mut replaced) = (text.as_bytes(), Vec::new());
     while let Some(index) = rest.windows(placeholder.len()).position(|part| part == placeholder) {

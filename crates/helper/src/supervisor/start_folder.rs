@@ -8,21 +8,21 @@ use rustix::fs::{Access, access};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The resolved start folder of a run, or the project that contains it.
+/// How a run sees the folder that it starts in, or the project around this folder.
 pub(super) enum StartFolder {
-    /// The workspace, or a home, which is replaced by a fresh folder.
+    /// A fresh folder: the workspace, or a replacement for a home.
     Own,
-    /// A folder that the run sees copy on write.
+    /// This folder, copy on write: the run sees its own changes, but the original stays as it is.
     View(PathBuf),
-    /// A folder that the run writes to.
+    /// This folder itself, to which the run writes.
     Real(PathBuf),
-    /// A folder that the run cannot write to: it is `/`, contains a home, or belongs to another user.
+    /// This folder, but read-only: it is `/`, contains a home, or belongs to another user.
     Fixed(PathBuf),
 }
 
 impl StartFolder {
-    /// Returns the start folder of a job. A view covers the whole project: programs such as git search the folders
-    /// above, but not across file systems.
+    /// Returns how the run of a job sees its start folder. A view covers the project around the folder: programs such
+    /// as git search the folders above, but not across file systems.
     pub fn for_job(job: &Job, homes: &[PathBuf]) -> Self {
         if job.workspace.is_some() {
             return Self::Own;
@@ -54,8 +54,8 @@ impl StartFolder {
     }
 }
 
-/// Returns the project that contains a folder: the repository, else the project of the target, else the folder itself;
-/// never a home or a folder above one.
+/// Returns the project around a folder: the git repository, else the project that the job names, else the folder
+/// itself. Never returns a home or a folder that contains one.
 pub(super) fn project_of(job: &Job, folder: &Path, homes: &[PathBuf]) -> PathBuf {
     let is_allowed =
         |path: &&Path| path.parent().is_some() && !homes.iter().any(|home| home.starts_with(path));
@@ -72,15 +72,16 @@ pub(super) fn project_of(job: &Job, folder: &Path, homes: &[PathBuf]) -> PathBuf
     repository.map(Path::to_owned).or(project).unwrap_or_else(|| folder.to_owned())
 }
 
-/// Returns the paths in a writable start folder that a run cannot change, since other programs execute them later.
+/// Returns the paths in a writable start folder that a run cannot change, such as `.git`, since other programs execute
+/// them later.
 pub(super) fn protected_paths(job: &Job, folder: &Path) -> Vec<OsString> {
     let named = job.protected.iter().filter_map(|path| Path::new(path).canonicalize().ok());
     let all = named.chain([folder.join(GIT)]);
     all.filter(|path| path != folder && path.starts_with(folder)).map(PathBuf::into_os_string).collect()
 }
 
-/// Returns the folders that a run confined by Landlock may write to: its own folder, and a start folder that it writes
-/// to.
+/// Returns the folders that a run confined by Landlock may write to: its own folder, and its start folder if the job
+/// writes to that.
 pub(super) fn writable_folders(common: &Common, job: &Job, folder: &RunFolder) -> Vec<OsString> {
     let real = match StartFolder::for_job(job, &common.homes) {
         StartFolder::Real(path) => Some(path.into_os_string()),

@@ -9,7 +9,7 @@ pub(super) enum ProcessStatus {
     Signaled(i32),
 }
 
-/// Returns how a child of this process ended, if it has. Does not reap it.
+/// Returns how a child of this process ended, without reaping it; `None` if it has not ended.
 pub(super) fn status_of(child: Pid) -> Option<ProcessStatus> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
     let status = waitid(WaitId::Pid(child), options).ok()??;

@@ -1,4 +1,4 @@
-//! One output stream of a running target: its source, and how fast it is read.
+//! One output stream of a running target: where its bytes come from, and how fast they are read.
 
 use super::capture::{CaptureBuffer, OutputOverflow, capture_file};
 use crate::Captured;
@@ -16,19 +16,21 @@ use tokio::time::{Instant, sleep_until};
 
 /// Maximum number of bytes of one read: the capacity of a pipe.
 const MAX_READ: usize = 64 * 1024;
-/// Maximum number of bytes that are read after the end of a run, in case a process still writes.
+/// Maximum number of bytes that are read from a stream after the end of a run, in case a process still writes.
 const MAX_FINAL_READ: u64 = 4 << 20;
 
-/// Time without new bytes after which the slow reader stops pausing.
+/// How long no new bytes may arrive until the slow reader ends its pause.
 const PAUSE: Duration = Duration::from_millis(300);
-/// Interval between two checks of the paused reader.
+/// Interval between two checks whether new bytes have arrived while the slow reader pauses.
 const CHECK_INTERVAL: Duration = Duration::from_millis(15);
-/// Number and size of the small reads that follow, and the delay before each.
+/// Number of small reads after the pause of the slow reader. [`SMALL_READ`] is their size in bytes, and
+/// [`SMALL_READ_DELAY`] the delay before each.
 const SMALL_READS: u32 = 48;
 const SMALL_READ: usize = 1024;
 const SMALL_READ_DELAY: Duration = Duration::from_millis(1);
 
-/// Pipe size of the slow reader. With the usual 64 KiB, most outputs would end before the pause has any effect.
+/// Size in bytes of the pipe of the slow reader. With the usual 64 KiB, most outputs would end before the pause has any
+/// effect.
 pub(super) const SMALL_PIPE: usize = 4096;
 
 thread_local! {
@@ -41,15 +43,15 @@ pub(super) fn async_fd<T: AsRawFd>(fd: T, interest: Interest) -> io::Result<Asyn
     AsyncFd::with_interest(fd, interest)
 }
 
-/// The source of the bytes.
+/// Where the bytes of a stream come from.
 pub(super) enum StreamSource {
     Fd(AsyncFd<OwnedFd>),
-    /// A file that the target itself writes.
+    /// A file that the target itself writes, as its stdout.
     File(File),
     /// A terminal that no process has open at the moment. Closing it would send SIGHUP to the session, and its
     /// processes may open it again.
     Idle(AsyncFd<OwnedFd>),
-    /// The end was reached, or the supervisor closed it.
+    /// No source: the end of the stream was reached, or the supervisor closed the stream.
     Closed,
 }
 
@@ -64,11 +66,11 @@ impl StreamSource {
 /// How fast a stream is read.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Pace {
-    /// Immediately.
+    /// Bytes are read as soon as they arrive.
     Eager,
-    /// Not at all, until no more bytes arrive.
+    /// No bytes are read until their number, `available`, has not changed for a while.
     Paused { available: u64, since: Instant, next_check: Instant },
-    /// In a remaining number of small reads.
+    /// Few bytes are read at once, with delays, for the `remaining` number of reads.
     SmallReads { remaining: u32, next: Instant },
 }
 
@@ -78,12 +80,12 @@ impl Pace {
     }
 }
 
-/// The result of a read.
+/// The result of one read from a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ReadResult {
-    /// No bytes, or bytes that were captured.
+    /// There were no bytes, or the bytes were captured. More may follow.
     Continue,
-    /// End of the stream.
+    /// The stream has ended.
     End,
     /// The stream exceeded its limit.
     Overflow(OutputOverflow),
@@ -101,12 +103,12 @@ impl Stream {
         Self { source, pace, capture, start }
     }
 
-    /// Whether the end is still to come. False for a file.
+    /// Whether the stream has not ended yet. False for a file.
     pub fn is_open(&self) -> bool {
         matches!(self.source, StreamSource::Fd(_))
     }
 
-    /// Returns the number of bytes that the target is known to have written.
+    /// Returns the number of bytes that the target has written to the stream, as far as known.
     pub fn len(&self) -> u64 {
         match &self.source {
             StreamSource::Fd(fd) => self.capture.len() + ioctl_fionread(fd.get_ref()).unwrap_or(0),
@@ -115,13 +117,13 @@ impl Stream {
         }
     }
 
-    /// Returns an error if the file that the target writes exceeds the limit.
+    /// Returns the limit if the stream is a file of the target that exceeds it; otherwise `None`.
     pub fn file_overflow(&self) -> Option<OutputOverflow> {
         let is_file = matches!(self.source, StreamSource::File(_));
         (is_file && self.len() > self.capture.limit).then_some(OutputOverflow(self.capture.limit))
     }
 
-    /// Searches the bytes that follow for a text.
+    /// Searches the following bytes of the stream for a text.
     pub fn await_text(&mut self, text: &str) {
         self.capture.await_text(text);
     }
@@ -130,12 +132,12 @@ impl Stream {
         self.capture.has_found_text()
     }
 
-    /// Reads without pauses from now on.
+    /// Reads the stream without pauses from now on.
     pub fn read_eagerly(&mut self) {
         self.pace = Pace::Eager;
     }
 
-    /// Waits for bytes and reads once. Cancel safe.
+    /// Waits for bytes and reads once. Waits forever if there is nothing to read from. Cancel safe.
     pub async fn step(&mut self) -> ReadResult {
         let StreamSource::Fd(fd) = &self.source else { return pending().await };
         let max = match self.pace {
@@ -185,7 +187,8 @@ impl Stream {
         self.handle_read(read)
     }
 
-    /// Converts the result of a read, and closes the source at its end.
+    /// Converts the result of a read, and closes the source if the stream has ended. The number is that of the bytes
+    /// read; `None` if there were none.
     fn handle_read(&mut self, read: io::Result<Option<(usize, Result<(), OutputOverflow>)>>) -> ReadResult {
         match read {
             Ok(None) => ReadResult::Continue,
@@ -210,7 +213,7 @@ impl Stream {
         ReadResult::End
     }
 
-    /// Reads the available bytes without waiting, before the stream is closed.
+    /// Reads the bytes that are available now, without waiting. Called before the stream is closed.
     pub fn read_available(&mut self) -> ReadResult {
         let mut max = MAX_FINAL_READ;
         while let StreamSource::Fd(fd) | StreamSource::Idle(fd) = &self.source
@@ -235,7 +238,7 @@ impl Stream {
         ReadResult::Continue
     }
 
-    /// Returns the captured stream.
+    /// Closes the stream and returns what was captured.
     pub async fn finish(self) -> io::Result<Captured> {
         match self.source {
             StreamSource::File(file) => capture_file(file, self.capture.limit, self.start.elapsed()).await,

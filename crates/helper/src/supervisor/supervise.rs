@@ -32,16 +32,15 @@ use tokio::sync::{OnceCell, watch};
 use tokio::task::{JoinSet, LocalSet, spawn_local};
 use tokio::time::Instant;
 
-/// Maximum number of bytes that are captured of a stream, whatever the options say: the limit on file sizes is slightly
-/// higher.
+/// Upper limit of [`Options::max_output`], in bytes. The limit on file sizes of a run is slightly higher.
 const MAX_OUTPUT_BYTES: u64 = 4 << 30;
 
 const SIGPIPE: i32 = rustix::process::Signal::PIPE.as_raw();
 
-/// Minimum number of free descriptors. With fewer, the runtime panics and no folder can be removed.
+/// Minimum number of free file descriptors. With fewer, the runtime panics and no folder can be removed.
 const MIN_DESCRIPTORS: usize = 16;
 
-/// Makes runs for the client at the other end of stdin, until it closes the socket.
+/// Makes runs for the client at the other end of stdin (a socket), until the client closes the socket.
 pub(super) fn supervise() -> io::Result<()> {
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     if let Err(error) = sys::check_descriptors(MIN_DESCRIPTORS) {
@@ -115,13 +114,13 @@ async fn serve_client(socket: UnixStream) -> io::Result<()> {
 struct Supervisor {
     common: Rc<Common>,
     slots: RunSlots,
-    /// A handled signal does not end the supervisor, and has its default action again in a target.
+    /// Handlers of signals, so that these signals do not end the supervisor. A target has their default actions again.
     _handled: Vec<Signal>,
 }
 
 impl Supervisor {
-    /// Creates a session, becomes the reaper of all descendants, and raises the soft limit on open files to the hard
-    /// limit.
+    /// Prepares this process and creates the state that all runs share. The process creates a session, becomes the
+    /// reaper of all its descendants, and raises its soft limit on open files to the hard limit.
     fn new(mut options: Options, slots: RunSlots, caller: Environment) -> Result<Self, Failure> {
         sys::check_proc()?;
         // Another mask could make the folders of this process inaccessible to it.
@@ -162,7 +161,7 @@ impl Supervisor {
         Ok(Self { common: Rc::new(common), slots, _handled: handled })
     }
 
-    /// Stores a template in the folder of all runs.
+    /// Stores a template in the folder of all runs, and returns the reply for the client.
     async fn keep_template(&self, template: Template) -> Reply {
         let reserved = self.common.root.reserve();
         let path = reserved.path.clone();
@@ -175,8 +174,8 @@ impl Supervisor {
         }
     }
 
-    /// Makes all runs in the order of the [`Queue`], sends each outcome as the run ends, and returns the weakest
-    /// confinement of the runs that were to be confined.
+    /// Makes the runs of these jobs in the order of the [`Queue`], and sends each outcome as soon as it is final.
+    /// Returns the weakest confinement of the runs that had to be confined.
     async fn run(
         &self,
         jobs: Vec<Job>,
@@ -225,7 +224,8 @@ impl Supervisor {
     }
 }
 
-/// Handles the signals that a process may send here by mistake, such as a target that signals its parent.
+/// Handles the signals that other processes may send to the supervisor by mistake, such as a target that signals its
+/// parent.
 fn handle_signals() -> Vec<Signal> {
     let kinds = [
         SignalKind::interrupt(),

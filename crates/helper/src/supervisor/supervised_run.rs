@@ -33,22 +33,23 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
 
-/// Interval between two checks of a run that may wait for input, or that writes a file.
+/// Interval between two checks of a run that may wait for input, or whose stdout is a file.
 const SHORT_CHECK_INTERVAL: Duration = Duration::from_millis(50);
-/// Interval between two checks of any other run.
+/// Interval between two checks of a run that cannot wait for input, and whose stdout is not a file.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
-/// Interval between two checks whether processes are left, when nothing else is waited for.
+/// Interval between two checks whether a run still has processes, while only their end is awaited.
 const LEFTOVER_INTERVAL: Duration = Duration::from_millis(4);
-/// Time before the deadline of a sample that shows afterwards whether the processor was in use.
+/// Time between the last record of a run's state and the deadline. The difference shows whether the run used a
+/// processor.
 const SAMPLE_BEFORE_DEADLINE: Duration = Duration::from_millis(100);
-/// Delay between the awaited text, which shows that a run has begun, and its interruption.
+/// Delay between the awaited text in the output, which shows that a run has begun, and its interruption.
 const INTERRUPTION_DELAY: Duration = Duration::from_millis(50);
-/// Maximum time to start a target; only an unresponsive file system exceeds it.
+/// Maximum time until a target is started; only an unresponsive file system exceeds it.
 const LAUNCH_TIMEOUT: Duration = Duration::from_secs(30);
-/// Maximum time until a killed leader ends; a longer one is in an uninterruptible wait.
+/// Maximum time to wait for the end of a killed leader. A leader that takes longer is in an uninterruptible wait.
 const KILL_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Makes a call in a folder, and returns when all its processes have ended.
+/// Makes one call of a job's program in the folder of its run, and returns the outcome when all processes have ended.
 pub(super) async fn supervise_call(
     common: &Common,
     job: &Job,
@@ -173,36 +174,35 @@ async fn plan(
     })
 }
 
-/// Why a run is ended by force, and what it was waiting for.
+/// Why a run is ended by force, and what it was doing or waiting for.
 type ForcedEnd = (RunEnd, Option<Waiting>);
 
 enum RunProgress {
     /// Bytes were transferred, or a stream ended.
     Moved,
     Ended,
-    /// A stream exceeded its limit.
+    /// A stream exceeded its limit at this length.
     Overflow(OutputOverflow),
-    /// A request to stop arrived.
+    /// A request to stop the run arrived.
     Stop,
     /// The time passed to [`SupervisedRun::wait_for_event`] was reached.
     Time,
 }
 
-/// Progress of the interruption of a run.
+/// How far the interruption of a run has progressed.
 #[derive(Clone, Copy)]
 enum Interrupt {
-    /// No interruption.
+    /// The run is not interrupted.
     None,
-    /// The signal is sent after the awaited text.
+    /// This signal is sent once the awaited text appears in the output.
     Awaited(StopSignal),
-    /// The signal is sent at this time.
+    /// This signal is sent at this time.
     At(Instant, StopSignal),
     /// The signal was sent at this time.
     Sent(Instant),
 }
 
-/// A run in progress. `leader` is dropped last except for `tree`: until then, the ID of its process group is not
-/// reused.
+/// A run in progress. `tree` is dropped before `leader`, since the process ID of the leader may be reused after that.
 struct SupervisedRun<'f> {
     tree: ProcessTree,
     leader: Leader,
@@ -215,7 +215,7 @@ struct SupervisedRun<'f> {
     /// Time between the start of the supervisor and that of the run.
     started: Duration,
     clock: Clock,
-    /// Whether the times of the run are evidence.
+    /// Whether the times of the run are evidence, so that withheld time is reported with them.
     is_timed: bool,
     starvation: Option<Starvation>,
     lock: Option<FileLock>,
@@ -229,7 +229,8 @@ struct SupervisedRun<'f> {
 }
 
 impl SupervisedRun<'_> {
-    /// Starts the target. `None` if that takes too long, or after a request to stop.
+    /// Starts the target and returns the answer of its launcher. `None` if that takes too long, or after a request to
+    /// stop.
     async fn launch(
         &mut self,
         socket: UnixStream,
@@ -243,7 +244,8 @@ impl SupervisedRun<'_> {
         }
     }
 
-    /// Transfers bytes until something happens, or until `until`. Requests to stop below `level` are ignored.
+    /// Transfers bytes until an event happens, or until the time `until`. Ignores requests to stop with an urgency
+    /// below `level`.
     async fn wait_for_event(&mut self, until: Instant, level: u8) -> RunProgress {
         let step = tokio::select! {
             () = self.leader.wait_until_ended(), if self.ended.is_none() => {
@@ -262,7 +264,7 @@ impl SupervisedRun<'_> {
         }
     }
 
-    /// Waits until the run has ended; returns why it has to be ended by force, unless it ended by itself.
+    /// Waits until the run ends by itself, and returns `None`; or until it has to be ended by force, and returns why.
     async fn wait_for_end(&mut self) -> Option<ForcedEnd> {
         let may_wait_for_input = self.ids.is_any();
         let is_file = !self.stdout.is_open();
@@ -315,7 +317,7 @@ impl SupervisedRun<'_> {
         }
     }
 
-    /// Sends the interrupting signal, once it is due.
+    /// Sends the signal that interrupts the run, if it is due at `now`.
     fn interrupt(&mut self, now: Instant) {
         self.interrupt = match self.interrupt {
             Interrupt::Awaited(signal) if self.stdout.has_found_text() || self.stderr.has_found_text() => {
@@ -333,8 +335,8 @@ impl SupervisedRun<'_> {
         };
     }
 
-    /// Waits until a service is ready, reports that to `ready_sender`, and waits until it ends or has to. Output past
-    /// the limit is discarded.
+    /// Waits until a service is ready, notifies `ready_sender`, and waits until the service ends (`None`) or has to be
+    /// ended by force. Output past the limit is discarded.
     async fn wait_until_ready_and_ended(
         &mut self,
         ready: &Ready,
@@ -383,7 +385,7 @@ impl SupervisedRun<'_> {
         WaitState::read(&self.tree.running(), &self.ids)
     }
 
-    /// Adds a sample to the clock.
+    /// Adds a sample of the run's CPU times to its clock.
     fn sample(&mut self, now: Instant) {
         // The process that reports the end may have to wait for a processor as well.
         let has_ended = || self.tree.leader().is_some_and(|leader| leader.is_zombie());
@@ -393,7 +395,7 @@ impl SupervisedRun<'_> {
         self.clock.sample(now, CpuTimes::read(&self.tree.running(), self.meter.cgroup()));
     }
 
-    /// Starts a time limit, for which time that was withheld before does not count.
+    /// Starts a new time limit. Time that was withheld from the run before does not extend it.
     fn start_limit(&mut self, limit: Duration) {
         let now = Instant::now();
         self.sample(now);
@@ -415,7 +417,7 @@ impl SupervisedRun<'_> {
         (if is_stopped { RunEnd::Interrupted } else { RunEnd::NotStarted(ETIMEDOUT, message) }, None)
     }
 
-    /// Returns what the run was doing at the end of its time limit.
+    /// Returns the end of a run at its deadline, and what the run was doing since the state `before`.
     fn timed_out(&mut self, before: Option<&WaitState>) -> ForcedEnd {
         let state = self.wait_state();
         self.starvation = self.clock.starvation();
@@ -427,8 +429,8 @@ impl SupervisedRun<'_> {
         self.stdout.is_open() || self.stderr.is_open()
     }
 
-    /// Captures the output of the remaining processes after the end of the leader, until an absolute deadline. Returns
-    /// an error if a stream exceeds its limit.
+    /// Captures the output of the remaining processes after the end of the leader, until the drain time is over.
+    /// Returns an overflow if a stream exceeds its limit.
     async fn drain(&mut self) -> Option<OutputOverflow> {
         if !self.tree.running_members().is_empty() {
             self.start_limit(self.drain);
@@ -450,7 +452,7 @@ impl SupervisedRun<'_> {
         self.read_available()
     }
 
-    /// Captures what the streams hold now.
+    /// Captures the bytes that the streams contain now. Returns an overflow if a stream exceeds its limit.
     fn read_available(&mut self) -> Option<OutputOverflow> {
         let steps = [self.stdout.read_available(), self.stderr.read_available()];
         let overflow = steps.into_iter().find_map(|step| match step {
@@ -460,8 +462,8 @@ impl SupervisedRun<'_> {
         overflow.or_else(|| self.stdout.file_overflow())
     }
 
-    /// Sends TERM to the leader and its group, and KILL after a grace period. A run that uses more and more resources
-    /// gets no grace period.
+    /// Sends SIGTERM to the leader and its group, and SIGKILL after a grace period. There is no grace period for a run
+    /// that exceeds a resource limit other than the length of its output, since it would use more and more.
     async fn end_by_force(&mut self, end: &RunEnd) {
         self.stdout.read_eagerly();
         self.tree.signal(Signal::TERM);
@@ -487,7 +489,7 @@ impl SupervisedRun<'_> {
         }
     }
 
-    /// Kills the remaining processes and returns the outcome.
+    /// Ends the run by force if `forced_end` is set, kills the remaining processes, and returns the outcome.
     async fn finish(mut self, forced_end: Option<ForcedEnd>) -> io::Result<Outcome> {
         let by_force = forced_end.is_some();
         if self.is_timed && !by_force {
@@ -566,7 +568,7 @@ impl SupervisedRun<'_> {
     }
 }
 
-/// Returns the file lock that a run waits for and does not hold itself, if there is one.
+/// Returns the file lock that a run waits for and that another process holds; `None` if there is none.
 fn awaited_lock(tree: &ProcessTree) -> Option<FileLock> {
     let awaited = sys::awaited_lock(&tree.running())?;
     let name = || sys::stat(awaited.holder).map_or_else(|| "another program".into(), |stat| stat.name);

@@ -9,22 +9,22 @@ use std::os::fd::OwnedFd;
 
 const WINDOW_SIZE: Winsize = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
 
-/// A terminal that passes bytes on unchanged.
+/// A pseudoterminal that passes output on unchanged and does not echo input.
 pub(super) struct Terminal {
     pub master: OwnedFd,
     pub slave: OwnedFd,
-    /// The path of the slave, such as `/dev/pts/3`.
+    /// The path of the slave side, such as `/dev/pts/3`.
     pub name: Vec<u8>,
 }
 
 impl Terminal {
-    /// Opens a terminal of this machine.
+    /// Opens a pseudoterminal of this machine and sets it up.
     pub fn open() -> io::Result<Self> {
         let [master, slave] = open_terminal()?;
         Self::from_sides(master, slave)
     }
 
-    /// Sets up a terminal from its two sides.
+    /// Sets up a pseudoterminal whose two sides are already open.
     pub fn from_sides(master: OwnedFd, slave: OwnedFd) -> io::Result<Self> {
         let mut modes = tcgetattr(&slave)?;
         modes.output_modes.remove(OutputModes::OPOST);
@@ -36,7 +36,7 @@ impl Terminal {
     }
 }
 
-/// Opens both sides of a terminal: master and slave.
+/// Opens a pseudoterminal and returns its master side and its slave side.
 pub(super) fn open_terminal() -> io::Result<[OwnedFd; 2]> {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let master = openpt(flags)?;

@@ -2,8 +2,8 @@
 
 use crate::{TripwireCall, TripwirePurpose};
 
-/// Returns the script of a program: it appends its name, the number of its arguments and the arguments, each ended by a
-/// NUL, to the file `trip.log` beside its folder.
+/// Returns the script that replaces a program with this purpose. It appends its name, the number of its arguments and
+/// the arguments, each ended by a NUL, to the file `trip.log` beside its folder.
 pub(super) fn script(purpose: TripwirePurpose) -> String {
     const LOG_CALL: &str = "#!/bin/sh\n{ printf '%s\\0%s\\0' \"${0##*/}\" $#; \
                         if [ $# -gt 0 ]; then printf '%s\\0' \"$@\"; fi; } >>\"${0%/*}.log\"\n";
@@ -16,7 +16,7 @@ pub(super) fn script(purpose: TripwirePurpose) -> String {
     }
 }
 
-/// Parses a log of calls, up to the first incomplete entry.
+/// Parses the log of the tripwire programs, up to the first incomplete entry.
 pub(super) fn parse_log(log: &[u8]) -> Vec<TripwireCall> {
     let mut fields = log.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned());
     let mut trips = Vec::new();
@@ -32,7 +32,7 @@ pub(super) fn parse_log(log: &[u8]) -> Vec<TripwireCall> {
     trips
 }
 
-/// Maximum number of calls that are reported.
+/// Maximum number of calls that are reported for a run.
 const MAX_TRIPS: usize = 100;
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! Decides what a confined run sees of the user's home folders: its project, its program with the installation of that,
-//! the folders of toolchains, and the paths that the configuration names. Nothing else is visible, since any folder of
-//! a home may hold credentials.
+//! Decides what a confined run sees of the user's home folders: its project, its program with the files installed with
+//! it, the folders of toolchains, and the paths that the configuration names. Nothing else is visible, since any folder
+//! of a home may hold credentials.
 
 #![expect(
     clippy::disallowed_methods,
@@ -21,7 +21,7 @@ use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 
-/// Folders of toolchains, below a home.
+/// Paths of folders of toolchains, relative to a home.
 const TOOLCHAINS: &[&str] = &[
     ".asdf",
     ".cargo",
@@ -49,11 +49,12 @@ const TOOLCHAIN_VARIABLES: &[&str] = &[
     "UV_TOOL_DIR",
     "VOLTA_HOME",
 ];
-/// Folders below a home that many programs share, and so are not the installation of one.
+/// Paths of folders, relative to a home, that many programs share. Such a folder is not the installation of one
+/// program.
 const SHARED_FOLDERS: &[&str] =
     &["", ".cache", ".config", ".local", ".local/lib", ".local/share", ".local/state"];
 
-/// Files and folders with credentials, below a home.
+/// Paths of files and folders with credentials, relative to a home.
 const CREDENTIALS: &[&str] = &[
     ".aws",
     ".azure",
@@ -125,20 +126,21 @@ const CREDENTIAL_VARIABLES: &[&str] = &[
     "npm_config_userconfig",
 ];
 
-/// Variables that move a folder of the home elsewhere.
+/// Variables that name another path for a folder of the home, and the default path of that folder, relative to the
+/// home.
 const MOVING_VARIABLES: &[(&str, &str)] =
     &[("CARGO_HOME", ".cargo"), ("XDG_CONFIG_HOME", ".config"), ("XDG_DATA_HOME", ".local/share")];
 
-/// Maximum length of a chain of symbolic links and interpreters.
+/// Maximum number of symbolic links and interpreters that are followed from one path.
 const MAX_LINKS: usize = 32;
 /// Maximum number of programs that are examined in a folder on PATH.
 const MAX_PROGRAMS: usize = 500;
 /// Files that mark a folder as a project.
 const PROJECT_FILES: &[&str] = &[".git", "package.json", "pyproject.toml", "Cargo.toml", "go.mod"];
-/// Maximum length of the first line of a script that the kernel reads.
+/// Maximum number of bytes that the kernel reads of the first line (`#!…`) of a script.
 const MAX_SHEBANG_BYTES: u64 = 256;
 
-/// Returns the home folders of the user: the one in `/etc/passwd` and the caller's `HOME`, unless it is `/`.
+/// Returns the home folders of the user: the one in `/etc/passwd`, and the caller's `HOME`. Omits `/`.
 pub(super) fn homes(caller: &Environment) -> Vec<PathBuf> {
     let listed = fs::read_to_string("/etc/passwd").ok().and_then(|users| {
         let user = geteuid().as_raw().to_string();
@@ -156,7 +158,7 @@ pub(super) fn homes(caller: &Environment) -> Vec<PathBuf> {
 }
 
 impl HomeView {
-    /// Returns the view of a job.
+    /// Returns what the run of a job sees of the home folders.
     pub fn new(common: &Common, job: &Job) -> Self {
         let path = job.env.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
         let path = absolute_path_entries(
@@ -180,7 +182,8 @@ impl HomeView {
         view
     }
 
-    /// Returns the paths that the program and the project of a job need, and the programs on `path`.
+    /// Creates a view of the paths that the program and the project of a job need, and of the programs in the folders
+    /// of `path`, the value of PATH.
     fn for_program_and_project(common: &Common, job: &Job, path: &OsStr) -> Self {
         let homes = &common.homes;
         let mut view = Self::default();
@@ -216,7 +219,7 @@ impl HomeView {
         view
     }
 
-    /// Makes a path visible if it lies in a home, with the symbolic links on the way to it.
+    /// Makes a path visible if it lies in a home. Records the symbolic links on the way to it.
     fn add(&mut self, path: &Path, homes: &[PathBuf]) {
         let Some(path) = self.follow(path, homes) else { return };
         let is_home = homes.iter().any(|home| home.starts_with(&path));
@@ -225,7 +228,8 @@ impl HomeView {
         }
     }
 
-    /// Resolves a path and records the symbolic links in homes on the way.
+    /// Resolves a path and records those symbolic links on the way that lie in a home. `None` if there are too many
+    /// links.
     fn follow(&mut self, path: &Path, homes: &[PathBuf]) -> Option<PathBuf> {
         let mut done = PathBuf::new();
         let mut rest: Vec<PathBuf> = vec![path.to_owned()];
@@ -257,7 +261,7 @@ impl HomeView {
         Some(done)
     }
 
-    /// Adds a program: the symbolic links on the way to it, its interpreter, and the installations of both.
+    /// Makes a program visible: the symbolic links on the way to it, its interpreter, and the installations of both.
     fn add_program(&mut self, program: PathBuf, path: &OsStr, homes: &[PathBuf]) {
         let mut next = Some(program);
         for _ in 0..MAX_LINKS {
@@ -283,8 +287,8 @@ impl HomeView {
         }
     }
 
-    /// Adds the programs in a folder: the folder, the installation that it belongs to, and the targets of symbolic
-    /// links.
+    /// Makes the programs in a folder visible: the folder, the installation that it belongs to, and the targets of its
+    /// symbolic links.
     fn add_programs(&mut self, folder: &Path, path: &OsStr, homes: &[PathBuf]) {
         let Some(folder) = self.follow(folder, homes).filter(|folder| is_in(folder, homes)) else { return };
         self.add(&folder, homes);
@@ -298,7 +302,8 @@ impl HomeView {
         }
     }
 
-    /// Hides the credentials in what is visible, and those that the caller's variables name.
+    /// Hides the credentials in the visible paths, and the files with credentials that the caller's variables name,
+    /// such as `KUBECONFIG`.
     fn hide_credentials(&mut self, common: &Common, job: &Job) {
         let is_passed = |name: &str| job.env.iter().any(|(own, _)| own == name);
         let named = CREDENTIAL_VARIABLES.iter().filter(|name| !is_passed(name));
@@ -322,7 +327,8 @@ impl HomeView {
     }
 }
 
-/// Returns the project of the start folder and that of the target, which a run with a workspace may need as well.
+/// Returns the project around the start folder and the project of the target, which a run with a workspace may need as
+/// well.
 fn projects_of(job: &Job, homes: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
     let folders = [Some(&job.cwd), job.project.as_ref()].into_iter().flatten();
     let folders = folders.filter_map(|folder| Path::new(folder).canonicalize().ok());
@@ -337,9 +343,9 @@ fn is_for_programs(name: &OsStr) -> bool {
     ["bin", "sbin", ".bin"].iter().any(|own| name == *own)
 }
 
-/// Returns the installation of a program in a home: the folder above `bin`, the outermost `node_modules`, its project,
-/// or its own folder. If many programs share that folder, returns only the program itself, and `None` for a symbolic
-/// link.
+/// Returns the folder in a home in which a program is installed: the folder above `bin`, the outermost `node_modules`,
+/// the program's project, or the folder that contains it. If many programs share that folder, returns the path of the
+/// program itself, and `None` for a symbolic link.
 fn installation_of(program: &Path, homes: &[PathBuf]) -> Option<PathBuf> {
     let home =
         homes.iter().filter(|home| program.starts_with(home)).max_by_key(|home| home.components().count())?;
@@ -363,7 +369,8 @@ fn installation_of(program: &Path, homes: &[PathBuf]) -> Option<PathBuf> {
     program.symlink_metadata().is_ok_and(|found| found.is_file()).then(|| program.to_owned())
 }
 
-/// Returns the interpreter of a script, also one that `env` looks up.
+/// Returns the interpreter that the first line (`#!…`) of a script names, even by `env NAME`. `None` if the program is
+/// not a script.
 fn interpreter_of(program: &Path, path: &OsStr) -> Option<PathBuf> {
     let mut line = Vec::new();
     File::open(program).ok()?.take(MAX_SHEBANG_BYTES).read_to_end(&mut line).ok()?;

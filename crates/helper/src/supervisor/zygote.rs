@@ -18,25 +18,26 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ExitCode};
 use std::time::Duration;
 
-/// Maximum time until the zygote answers, which includes mounting file systems.
+/// Maximum time until the zygote reports that it is ready, which includes mounting file systems.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(5);
-/// Maximum time that dropping waits; only a dead file system delays a killed process longer.
+/// Maximum time that dropping a [`Zygote`] waits for the end of the process. Only a dead file system delays a killed
+/// process longer.
 const KILL_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The answer of the zygote: the folders whose sockets have to be hidden one by one, or why it cannot confine runs.
+/// The answer of the zygote: the folders in which sockets have to be hidden one by one, or why it cannot confine runs.
 type ZygoteAnswer = Result<Vec<OsString>, String>;
 
-/// The supervisor's end of the zygote, which is killed when this is dropped.
+/// The supervisor's handle to the zygote process, which is killed when this is dropped.
 pub(super) struct Zygote {
     socket: UnixStream,
     child: Child,
     handle: OwnedFd,
-    /// Folders whose sockets have to be hidden one by one.
+    /// Folders in which sockets have to be hidden one by one.
     pub exposed: Vec<OsString>,
 }
 
 impl Zygote {
-    /// Starts the zygote, and waits until it can start runs.
+    /// Starts the zygote process, and waits until it can start runs.
     ///
     /// # Errors
     /// If this system has no namespaces for unprivileged users.
@@ -52,13 +53,14 @@ impl Zygote {
         Ok(zygote)
     }
 
-    /// Starts the first process of a run with these sockets as its stdin and stdout.
+    /// Starts the first process of a confined run, with `control` as its stdin and `launch` as its stdout.
     pub fn start_init(&self, control: UnixStream, launch: UnixStream) -> io::Result<()> {
         super::client_socket::send_with_fds(&self.socket, &[0], &[control.as_fd(), launch.as_fd()]).map(drop)
     }
 }
 
-/// Sends the folder of all runs, maps the user IDs, and waits until the zygote is ready.
+/// Sends the folder of all runs to the zygote, maps its user IDs, and waits until it is ready. Returns the folders in
+/// which sockets have to be hidden one by one.
 fn greet(mut socket: UnixStream, root: &OsString, pid: i32) -> io::Result<Vec<OsString>> {
     socket.set_read_timeout(Some(GREETING_TIMEOUT))?;
     socket.write_all(&frame(root, &[])?)?;
@@ -79,7 +81,7 @@ impl Drop for Zygote {
     }
 }
 
-/// Runs as the zygote until its socket is closed.
+/// Runs as the zygote process until the supervisor closes the socket.
 pub(super) fn serve() -> ExitCode {
     let socket = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
     let Ok(mut socket) = socket else { return ExitCode::FAILURE };

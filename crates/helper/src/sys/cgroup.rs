@@ -12,23 +12,24 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Prefix of the names of the folders that this crate creates.
+/// Prefix of the names of the control groups that this crate creates.
 const FOLDER_PREFIX: &str = "agentnative-";
-/// The controllers that limit runs, as far as they are delegated.
+/// The controllers of control groups that limit runs. Each is used only if it is delegated to this user.
 const CONTROLLERS: [&str; 2] = ["memory", "pids"];
 
-/// The folder with the groups of all runs.
+/// The control group that contains the groups of all runs.
 #[derive(Debug)]
 pub(crate) struct Cgroups {
     folder: PathBuf,
     next: AtomicU32,
-    /// Locked as long as this process runs.
+    /// The open folder, locked as long as this process runs.
     _owner: File,
 }
 
 impl Cgroups {
-    /// Creates a folder below the group of this process; or beside that group, if runs can be limited only there: a
-    /// group that has processes cannot have limited groups below it. `None` if neither is allowed.
+    /// Creates a control group for all runs, below the group of this process. A group that has processes cannot have
+    /// limited groups below it. If runs can therefore be limited only beside the group of this process, the new group
+    /// is created there. `None` if neither is allowed.
     pub fn new() -> Option<Self> {
         let own_group = own_group_folder()?;
         let below = Self::create_in(&own_group);
@@ -71,8 +72,8 @@ impl Cgroups {
             .any(|controller| lists_controller(&self.folder, "cgroup.subtree_control", controller))
     }
 
-    /// Creates a group with these limits and moves a process into it; the children that the process starts later are
-    /// members as well. `None` if that is not allowed.
+    /// Creates a control group with these limits and moves a process into it. Children that the process starts later
+    /// are members as well. `None` if this is not allowed.
     pub fn enter(&self, pid: Pid, limits: &Limits) -> Option<Cgroup> {
         let folder = self.folder.join(self.next.fetch_add(1, Ordering::Relaxed).to_string());
         fs::create_dir(&folder).ok()?;
@@ -88,7 +89,7 @@ impl Drop for Cgroups {
     }
 }
 
-/// The group of one run. It is removed when this is dropped, if it has no processes left.
+/// The control group of one run. When this is dropped, the group is removed if it has no processes left.
 #[derive(Debug)]
 pub(crate) struct Cgroup {
     folder: PathBuf,
@@ -116,15 +117,15 @@ impl Cgroup {
         list.iter().filter(|byte| **byte == b'\n').count() as u64
     }
 
-    /// Returns how long all threads of the run that wanted to run had to wait for a processor; `None` if the kernel
-    /// does not count it.
+    /// Returns the total time in which threads of the run waited for a processor and none of them had one. `None` if
+    /// the kernel does not count it.
     pub fn stalled(&self) -> Option<Duration> {
         let text = fs::read_to_string(self.folder.join("cpu.pressure")).ok()?;
         let line = text.lines().find_map(|line| line.strip_prefix("full "))?;
         line.split_once("total=")?.1.parse().ok().map(Duration::from_micros)
     }
 
-    /// Returns the limit that the kernel enforced, by an error or by killing a process.
+    /// Returns the limit that the kernel enforced, by an error or by killing a process. `None` if it enforced none.
     pub fn exceeded(&self) -> Option<Limit> {
         let count = |file: &str, name: &str| {
             let text = fs::read_to_string(self.folder.join(file)).unwrap_or_default();
@@ -148,13 +149,14 @@ impl Drop for Cgroup {
     }
 }
 
-/// Returns the folder of the group of this process.
+/// Returns the folder of the control group of this process.
 fn own_group_folder() -> Option<PathBuf> {
     let read = |path| fs::read_to_string(path).ok();
     group_folder(&read("/proc/self/mountinfo")?, &read("/proc/self/cgroup")?)
 }
 
-/// Returns the folder of the group of a process from its `mountinfo` and its `cgroup` in /proc.
+/// Returns the folder of the control group of a process. The arguments are the contents of its files `mountinfo` and
+/// `cgroup` in /proc.
 fn group_folder(mounts: &str, groups: &str) -> Option<PathBuf> {
     let group = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
     mounts.lines().find_map(|line| {
@@ -166,20 +168,22 @@ fn group_folder(mounts: &str, groups: &str) -> Option<PathBuf> {
     })
 }
 
-/// Returns the files with this name in the folders of the group of this process and of the groups above, its own first.
+/// Returns the paths of the files with this name in the folders of the control group of this process and of the groups
+/// above. The file of its own group comes first.
 pub(super) fn files_of_own_groups(name: &str) -> Vec<PathBuf> {
     let own_group = own_group_folder().unwrap_or_default();
     let files = own_group.ancestors().map(|folder| folder.join(name));
     files.take_while(|file| file.is_absolute() && file.exists()).collect()
 }
 
-/// Marks a folder as owned by this process, until the file is closed. `None` if another process owns it.
+/// Marks the folder of a control group as owned by this process, until the returned file is closed. `None` if another
+/// process owns it.
 fn lock(folder: &Path) -> Option<File> {
     let folder = File::open(folder).ok()?;
     flock(&folder, FlockOperation::NonBlockingLockExclusive).ok().map(|()| folder)
 }
 
-/// Kills the processes in the folders of owners that have ended, and removes the folders.
+/// Finds control groups in `parent` whose owner has ended, kills the processes in them, and removes them.
 fn sweep(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let is_ours = entry.file_name().as_encoded_bytes().starts_with(FOLDER_PREFIX.as_bytes());
@@ -190,7 +194,7 @@ fn sweep(parent: &Path) {
     }
 }
 
-/// Removes a folder of groups, except those with processes.
+/// Removes a control group and the groups below it, except those with processes.
 fn remove(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -200,13 +204,13 @@ fn remove(folder: &Path) {
     fs::remove_dir(folder).unwrap_or_default();
 }
 
-/// Whether a file of a group lists this controller.
+/// Whether `file`, such as `cgroup.controllers`, in the folder of a control group lists this controller.
 fn lists_controller(folder: &Path, file: &str, controller: &str) -> bool {
     let text = fs::read_to_string(folder.join(file)).unwrap_or_default();
     text.split_ascii_whitespace().any(|name| name == controller)
 }
 
-/// Writes to an existing file; returns whether that was allowed.
+/// Writes to a file if it exists; returns whether that succeeded.
 fn write_existing(file: &Path, text: &str) -> bool {
     let opened = OpenOptions::new().write(true).open(file);
     opened.and_then(|mut file| file.write_all(text.as_bytes())).is_ok()
@@ -216,7 +220,7 @@ fn write_existing(file: &Path, text: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Creates a folder with the files that the kernel would create.
+    /// Creates the folder of a control group with these files, which the kernel would create.
     fn group(folder: &Path, files: &[&str]) {
         fs::create_dir_all(folder).unwrap();
         files.iter().for_each(|file| fs::write(folder.join(file), "").unwrap());

@@ -13,12 +13,12 @@ use std::io;
 pub(crate) enum Network<'a> {
     /// The network of the machine.
     All,
-    /// TCP connections to these ports of the machine.
+    /// Only TCP connections to these ports of the machine.
     Ports(&'a [u16]),
 }
 
-/// Lets this process write only below `paths` (and to the devices for all users), use only this network, and send no
-/// signals to other processes, as far as the kernel supports it.
+/// Restricts this process as far as the kernel supports it. The process can write only below `paths` and to the devices
+/// for all users, use only this network, and send no signals to processes outside. Returns the level that was achieved.
 pub(crate) fn confine(paths: &[OsString], network: &Network<'_>) -> io::Result<Confinement> {
     let status = restrict_with_landlock(paths, network).map_err(io::Error::other)?;
     let filtered = seccomp::apply(match network {
@@ -54,8 +54,8 @@ fn restrict_with_landlock(paths: &[OsString], network: &Network<'_>) -> Result<R
     Ok(ruleset)
 }
 
-/// Restricts a process in namespaces beyond what these cover: no keyrings of the user, no sockets to the hypervisor or
-/// to the kernel, and no io_uring, whose operations bypass every filter.
+/// Restricts a process in namespaces beyond what the namespaces cover: no keyrings of the user, no sockets to the
+/// hypervisor or to the kernel, and no io_uring, whose operations bypass every filter.
 pub(crate) fn filter_system_calls() -> io::Result<()> {
     seccomp::apply(Sockets::Namespaced).map(drop)
 }
@@ -64,7 +64,7 @@ pub(crate) fn filter_system_calls() -> io::Result<()> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sockets {
     Any,
-    /// Those that are bound to its network namespace.
+    /// Sockets that are bound to the network namespace of the process.
     Namespaced,
     Unix,
     UnixAndTcp,
@@ -88,9 +88,10 @@ mod seccomp {
     const RETURN: u16 = 0x06;
     const ALLOW: u32 = 0x7fff_0000;
     const DENY: u32 = 0x0005_0000 | Errno::ACCESS.raw_os_error() as u32;
-    /// The error of a kernel that does not have the call.
+    /// Lets a system call fail as on a kernel that does not have the call.
     const NOT_IMPLEMENTED: u32 = 0x0005_0000 | Errno::NOSYS.raw_os_error() as u32;
-    /// Offsets in `struct seccomp_data` of the number of the call, its architecture, and the low half of an argument.
+    /// Offset of the number of a system call in `struct seccomp_data`. The offset of its architecture and that of the
+    /// low half of an argument follow.
     const NUMBER: u32 = 0;
     const ARCHITECTURE: u32 = 4;
     const fn argument(nth: u32) -> u32 {
@@ -106,7 +107,7 @@ mod seccomp {
         pub const SENDMMSG: u32 = 307;
         pub const IO_URING_SETUP: u32 = 425;
         pub const KEYS: [u32; 3] = [248, 249, 250];
-        /// First number of the x32 ABI.
+        /// Lowest number of a system call of the x32 ABI.
         pub const FIRST_X32_CALL: u32 = 0x4000_0000;
     }
     #[cfg(not(target_arch = "x86_64"))]
@@ -121,10 +122,10 @@ mod seccomp {
         pub const SENDMMSG: u32 = 269;
         pub const IO_URING_SETUP: u32 = 425;
         pub const KEYS: [u32; 3] = [217, 218, 219];
-        /// No such ABI.
+        /// Higher than any number of a system call, since this architecture has no x32 ABI.
         pub const FIRST_X32_CALL: u32 = u32::MAX;
     }
-    /// The architecture of 32-bit programs on x86-64, and the numbers of its calls.
+    /// The architecture of 32-bit programs on x86-64. The numbers of its system calls follow.
     const I386: u32 = 0x4000_0003;
     const I386_SOCKETCALL: u32 = 102;
     const I386_SOCKET: u32 = 359;
@@ -134,16 +135,17 @@ mod seccomp {
     const INET: u32 = 2;
     const INET6: u32 = 10;
     const NETLINK: u32 = 16;
-    /// Protocols for interfaces and addresses, and for statistics of sockets.
+    /// Netlink protocols that are limited to a network namespace: for interfaces and addresses, and for statistics of
+    /// sockets.
     const NAMESPACED_NETLINK: [u32; 2] = [0, 4];
     const STREAM: u32 = 1;
-    /// Mask of the type of a socket, without its flags.
+    /// Mask of the bits that contain the type of a socket, without its flags.
     const TYPE_MASK: u32 = 0xf;
     const TCP: u32 = 6;
     const FAST_OPEN: u32 = 0x2000_0000;
 
-    /// Lets the process create only these sockets, and use no keyrings. Disallows io_uring unless all sockets are
-    /// allowed. Returns false if the kernel has no filters.
+    /// Installs a filter of system calls. With it, this process can create only these sockets and use no keyrings. It
+    /// cannot use io_uring, unless all sockets are allowed. Returns false if the kernel has no such filters.
     pub(super) fn apply(sockets: Sockets) -> io::Result<bool> {
         match apply_filter(&program(sockets)) {
             Ok(()) => Ok(true),
@@ -159,11 +161,12 @@ mod seccomp {
     const fn instruction(code: u16, yes: u8, no: u8, k: u32) -> sock_filter {
         sock_filter { code, jt: yes, jf: no, k }
     }
-    /// Executes the next instruction if the condition holds, or skips `no` instructions.
+    /// Returns an instruction that continues with the next one if the condition holds, and otherwise skips `no`
+    /// instructions.
     const fn branch(code: u16, k: u32, no: u8) -> sock_filter {
         instruction(code, 0, no, k)
     }
-    /// Skips the next instruction if the loaded value is `k`.
+    /// Returns an instruction that skips the next one if the loaded value is `k`.
     const fn skip_next_if(k: u32) -> sock_filter {
         instruction(EQUAL, 1, 0, k)
     }
@@ -212,13 +215,14 @@ mod seccomp {
         program
     }
 
-    /// Executes `then`, which ends with a return, if the loaded value is `value`.
+    /// Returns a program that executes `then` if the loaded value is `value`, and otherwise skips it. `then` ends with
+    /// a return.
     fn if_equal(value: u32, then: BpfProgram) -> BpfProgram {
         let skipped = u8::try_from(then.len()).unwrap_or(u8::MAX);
         [vec![branch(EQUAL, value, skipped)], then].concat()
     }
 
-    /// Allows the socket call for these sockets, and denies it for all others.
+    /// Returns a program that allows the system call `socket` for these sockets and denies it for all others.
     fn socket_families(sockets: Sockets) -> BpfProgram {
         let mut program = vec![load(argument(0)), branch(EQUAL, UNIX, 1), ret(ALLOW)];
         match sockets {
@@ -247,7 +251,7 @@ mod seccomp {
     }
 }
 
-/// The numbers of system calls are unknown on this architecture.
+/// Installs no filter, since the numbers of system calls are unknown on this architecture.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
 mod seccomp {
     pub(super) fn apply(_sockets: super::Sockets) -> std::io::Result<bool> {

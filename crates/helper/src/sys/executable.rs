@@ -1,8 +1,8 @@
-//! Starts the helper's executable from bytes, and becomes other programs.
+//! Starts the helper's executable from bytes, and replaces this process by other programs.
 
 use std::path::Path;
 
-/// Returns the path of this process's executable, which works even if the file was renamed or removed.
+/// Returns a path of this process's executable that works even if the file was renamed or removed.
 #[cfg(any(feature = "handover", feature = "runtime"))]
 pub(crate) fn own_executable() -> &'static Path {
     Path::new("/proc/self/exe")
@@ -25,8 +25,9 @@ mod execute {
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
 
-    /// Becomes another program; returns the error on failure. Unlike `exec` of the standard library, does not let the C
-    /// library run a file as a shell script if the kernel rejects it. The last value of a duplicate variable counts.
+    /// Replaces this process by another program; returns the error on failure. Unlike `exec` of the standard library,
+    /// does not let the C library run a file as a shell script if the kernel rejects it. If `env` contains a variable
+    /// twice, its last value counts.
     pub(crate) fn execute(program: &OsStr, args: &[OsString], env: &[(OsString, OsString)]) -> io::Error {
         let become_it = || -> io::Result<std::convert::Infallible> {
             let text = |text: &OsStr| Ok::<_, io::Error>(CString::new(text.as_bytes())?);
@@ -54,8 +55,8 @@ mod execute {
         Ok(SigSet::empty().thread_set_mask()?)
     }
 
-    /// Restores the default action of the ignored signals, and of SIGPIPE, which this program ignores. It is enough to
-    /// register a handler: exec resets it to the default.
+    /// Restores the default action of these signals in the program that this process becomes, and of SIGPIPE, which
+    /// Rust programs ignore. Registering a handler is enough: exec resets it to the default action.
     pub(crate) fn reset_signals(ignored: &[i32]) {
         for &number in ignored.iter().chain([&SIGPIPE]).filter(|number| !FORBIDDEN.contains(number)) {
             // An invalid number cannot be ignored either.
@@ -77,12 +78,13 @@ mod start {
     use std::process::Child;
     use std::time::Duration;
 
-    /// A process that another thread starts may hold the file open for writing for a moment, so exec is retried.
+    /// Maximum number of attempts to execute the file. A process that another thread starts may hold the file open for
+    /// writing for a moment.
     const TEXT_BUSY_TRIES: u32 = 100;
     const TEXT_BUSY_PAUSE: Duration = Duration::from_millis(2);
 
-    /// Starts an executable from its bytes: from memory, or from a private file that is removed immediately if the
-    /// system does not allow the former. `spawn` starts the executable at a path.
+    /// Starts an executable from its bytes. `spawn` is called with a path of the executable and starts it. The path
+    /// refers to memory; if the system does not allow this, to a private file that is removed immediately.
     pub(crate) fn start(bytes: &[u8], spawn: impl Fn(&Path) -> io::Result<Child>) -> io::Result<Child> {
         from_memory(bytes, &spawn).or_else(|_refused| from_file(bytes, &spawn))
     }

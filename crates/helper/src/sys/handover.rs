@@ -12,12 +12,12 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::PathBuf;
 
-/// The variable with the descriptor number of the pipe.
+/// The environment variable that contains the descriptor of the pipe with the value, as a number.
 const PIPE_VARIABLE: &str = "AGENTNATIVE_HANDED_OVER";
-/// Minimum capacity of a pipe, even if the user has many of them.
+/// Maximum length of a passed value in bytes. A pipe has at least this capacity, even if the user has many pipes.
 const MAX_VALUE_LEN: usize = 4096;
 
-/// See [`take_variable`](crate::take_variable).
+/// Implements [`take_variable`](crate::take_variable) for Linux.
 pub(crate) fn take_variable(name: &str) -> Option<OsString> {
     if let Some(from) = std::env::var_os(PIPE_VARIABLE) {
         let value = from.to_str().and_then(|number| receive_value(number.parse().ok()?).ok());
@@ -31,7 +31,7 @@ pub(crate) fn take_variable(name: &str) -> Option<OsString> {
     Some(value)
 }
 
-/// Executes this program again; returns only on failure.
+/// Executes this program again without the variable `name`, and passes `value` through a pipe. Returns only on failure.
 fn execute_again(name: &str, value: &OsStr) -> io::Result<()> {
     let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
     File::from(write).write_all(value.as_bytes())?;
@@ -47,8 +47,8 @@ fn execute_again(name: &str, value: &OsStr) -> io::Result<()> {
     Err(execve(&program, &args, &env).map_or_else(io::Error::from, |never| match never {}))
 }
 
-/// Returns the path of this program, which names the new process. If another file has that path by now, returns a path
-/// that always refers to this program.
+/// Returns a path of this program, which also names the new process. If the path of the program refers to another file
+/// by now, returns `/proc/self/exe`, which always refers to this program.
 fn program() -> PathBuf {
     let is_own = |path: &PathBuf| {
         let (own_file, other) = (own_executable().metadata().ok()?, path.metadata().ok()?);
@@ -58,7 +58,7 @@ fn program() -> PathBuf {
     named.unwrap_or_else(|| own_executable().to_owned())
 }
 
-/// Reads the value from the pipe and closes it.
+/// Reads the passed value from the pipe with this descriptor, and closes the pipe.
 fn receive_value(number: RawFd) -> io::Result<OsString> {
     let path = own_executable().with_file_name("fd").join(number.to_string());
     let is_pipe = number > 2 && path.metadata()?.file_type().is_fifo();

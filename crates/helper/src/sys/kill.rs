@@ -16,17 +16,18 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-/// Makes this process the reaper of orphaned descendants (subreaper).
+/// Makes this process the reaper of its descendants (subreaper): orphans among them become its children.
 pub(crate) fn become_reaper() -> io::Result<()> {
     Ok(set_child_subreaper(Some(getpid()))?)
 }
 
-/// Opens a pidfd, which becomes readable when the process ends, and stays readable.
+/// Opens a pidfd of a process. It becomes readable when the process ends, and stays readable.
 pub(crate) fn open_process(pid: Pid) -> io::Result<OwnedFd> {
     Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }
 
-/// Kills a process, unless its ID has been reused since `stat` was read. Returns false if that is not permitted.
+/// Kills a process, unless its ID has been reused since `known` was read. Returns false if this process may not kill
+/// it.
 pub(crate) fn kill_unless_reused(known: &Stat) -> bool {
     let Some(pid) = Pid::from_raw(known.pid) else { return true };
     let Ok(pidfd) = open_process(pid) else { return true };
@@ -41,7 +42,7 @@ pub(crate) fn kill(pidfd: &OwnedFd) {
     pidfd_send_signal(pidfd, Signal::KILL).unwrap_or_default();
 }
 
-/// Waits until the process of a pidfd has ended; returns false on timeout.
+/// Waits until the process of a pidfd has ended; returns false if this takes longer than `time`.
 pub(crate) fn wait_for_exit(pidfd: &OwnedFd, time: Duration) -> bool {
     let deadline = Instant::now() + time;
     loop {
@@ -56,13 +57,13 @@ pub(crate) fn wait_for_exit(pidfd: &OwnedFd, time: Duration) -> bool {
     }
 }
 
-/// Notifications that children of this process have ended.
+/// Receives notifications that children of this process have ended.
 #[cfg(feature = "runtime")]
 pub(crate) struct ChildNotifications(UnixStream);
 
 #[cfg(feature = "runtime")]
 impl ChildNotifications {
-    /// Starts receiving notifications.
+    /// Starts to receive notifications of ended children.
     pub fn register() -> io::Result<Self> {
         let (receiver, write) = UnixStream::pair()?;
         receiver.set_nonblocking(true)?;
@@ -70,7 +71,7 @@ impl ChildNotifications {
         Ok(Self(receiver))
     }
 
-    /// Waits until children have ended or `socket` is readable; returns whether `socket` is readable.
+    /// Waits until children have ended or `socket` is readable. Returns whether `socket` is readable.
     pub fn wait_or_read(&self, socket: &UnixStream) -> io::Result<bool> {
         let mut both = [PollFd::new(socket, PollFlags::IN), PollFd::new(&self.0, PollFlags::IN)];
         match poll(&mut both, None) {
@@ -83,12 +84,12 @@ impl ChildNotifications {
     }
 }
 
-/// Reaps a child if it has ended; returns whether it is gone.
+/// Reaps a child if it has ended. Returns false if it still runs.
 pub(crate) fn reap(pid: Pid) -> bool {
     !matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None))
 }
 
-/// Lets the kernel kill this process when the thread that started it ends.
+/// Makes the kernel kill this process when the thread that started it ends.
 #[cfg(feature = "runtime")]
 pub(crate) fn die_with_parent() -> io::Result<()> {
     Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?)

@@ -21,7 +21,8 @@ pub(crate) fn awaited_lock(processes: &[Stat]) -> Option<AwaitedLock> {
     Some(AwaitedLock { holder, path: path_of_open_file(waiter, inode) })
 }
 
-/// Parses the waiting process, the holder and the inode of each awaited lock.
+/// Parses the contents of `/proc/locks`. Returns three values for each awaited lock: the ID of the waiting process, the
+/// ID of the holder, and the inode of the file.
 fn awaited_locks(table: &str) -> impl Iterator<Item = (i32, i32, u64)> {
     // `1: FLOCK  ADVISORY  WRITE 5997 fe:00:5406793 0 EOF`; the waiting processes follow with the same number and `->`.
     let mut current = None;
@@ -40,7 +41,7 @@ fn awaited_locks(table: &str) -> impl Iterator<Item = (i32, i32, u64)> {
     })
 }
 
-/// Returns the path of the file with this inode that a process has open.
+/// Returns the path of a file with this inode that the process has open; `None` if there is none.
 fn path_of_open_file(pid: i32, inode: u64) -> Option<OsString> {
     let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
     let mut paths = descriptors.flatten().map(|descriptor| descriptor.path());

@@ -18,30 +18,30 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, chown, symlink};
 use std::path::{Path, PathBuf};
 
-/// The files that one run sees.
+/// Describes the file system that one run sees.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct FileView {
-    /// The folder of all runs.
+    /// The temporary folder of the helper, which contains the folders of all runs.
     pub root: OsString,
     /// Folders of the machine that are empty for the run, except for `visible` and `links`.
     pub masked: Vec<OsString>,
     /// Paths that stay visible in the masked folders.
     pub visible: Vec<OsString>,
-    /// Symbolic links in the masked folders, and their targets.
+    /// Symbolic links in the masked folders, and the targets of the links.
     pub links: Vec<(OsString, OsString)>,
     /// Paths that the run can write to.
     pub writable: Vec<OsString>,
-    /// Paths below the writable ones that the run cannot write to.
+    /// Paths below those in `writable` that the run cannot write to.
     pub protected: Vec<OsString>,
-    /// The folder that the run sees copy on write.
+    /// The folder that the run sees copy on write, if any.
     pub start: Option<CopyOnWrite>,
-    /// Files and folders that are empty for the run.
+    /// Files and folders that exist for the run, but are empty.
     pub hidden: Vec<OsString>,
-    /// Folders whose sockets are hidden one by one: see [`confine_mounts`].
+    /// Folders in which sockets are hidden one by one: see [`confine_mounts`].
     pub exposed: Vec<OsString>,
-    /// The process IDs of the run come after this one.
+    /// The process IDs of the run start after this one.
     pub last_process: u32,
-    /// Upper limit of the process IDs, if the kernel supports it.
+    /// Upper limit of the process IDs of the run. It takes effect only if the kernel supports it.
     pub most_processes: u32,
 }
 
@@ -53,10 +53,10 @@ pub(crate) struct CopyOnWrite {
     pub changes: OsString,
 }
 
-/// Folders for the sockets of services and for shared memory. Files in `/tmp` stay visible, since a program may depend
-/// on them.
+/// Folders for shared memory and for the sockets of services, which are empty for runs. `/tmp` is not one of them,
+/// since a program may depend on files there.
 pub(crate) const SHARED_FOLDERS: &[&str] = &["/dev/shm", "/run"];
-/// Folders that change all the time: each run sees their state at its start.
+/// Folders that change all the time. Each run sees the state that they had at its start.
 const TEMPORARY_FOLDERS: &[&str] = &["/tmp", "/var/tmp"];
 
 /// Options of a writable tmpfs, which programs can use for shared memory.
@@ -64,9 +64,9 @@ const WRITABLE_TMPFS: &CStr = c"mode=1777,size=512m";
 
 const SYSTEM_CREDENTIALS: &[&str] = &["/etc/shadow", "/etc/gshadow", "/etc/ssl/private"];
 
-/// The devices of a run.
+/// Names of the entries of `/dev` that runs can use.
 const DEVICES: &[&str] = &["full", "null", "pts", "random", "tty", "urandom", "zero"];
-/// Prefixes of the names of devices for computing.
+/// Prefixes of the names of devices for computing in `/dev`, which runs can use as well.
 const ACCELERATORS: &[&str] = &["dri", "kfd", "nvidia"];
 const DEVICE_LINKS: &[(&str, &str)] = &[
     ("fd", "/proc/self/fd"),
@@ -79,23 +79,24 @@ const DEVICE_LINKS: &[(&str, &str)] = &[
 /// Entries of `/proc` through which root can change the machine.
 const PROC_CONTROLS: &[&str] = &["acpi", "bus", "fs", "irq", "scsi", "sys", "sysrq-trigger"];
 
-/// Local file systems, which always respond. A dead network or FUSE file system never does.
+/// Types of local file systems, which always respond. A dead network or FUSE file system never does.
 const LOCAL_FILE_SYSTEMS: &[&str] = &[
     "bcachefs", "btrfs", "erofs", "ext2", "ext3", "ext4", "f2fs", "jfs", "overlay", "ramfs", "reiserfs",
     "squashfs", "tmpfs", "xfs", "zfs",
 ];
-/// Maximum number of subfolders of a folder with mounts below it that are covered: each takes a mount.
+/// Maximum number of subfolders that are covered by one overlay each, if the folder itself cannot be covered because
+/// there are mounts below it.
 const MAX_COVERED_FOLDERS: usize = 64;
 
-/// Name of the folder, in that of all runs, where the unchanged file system of the machine is mounted.
+/// Name of the folder where the unchanged file system of the machine is mounted. It lies in the folder of all runs.
 pub(crate) const MACHINE_FOLDER: &str = "machine";
-/// Name of an empty folder, in that of all runs, with its own file system.
+/// Name of an empty folder that has its own file system. It lies in the folder of all runs.
 pub(crate) const EMPTY_FOLDER: &str = "empty";
 
 /// Changes the mounts of this process, which must be in its own mount namespace, to what all runs of a helper see.
-/// Returns the folders that could not be covered.
+/// Returns the folders that could not be covered by an overlay.
 ///
-/// All files are seen through overlays. A run therefore cannot reach a socket, a named pipe or a lock of the machine:
+/// Runs see all files through overlays. A run therefore cannot reach a socket, a named pipe or a lock of the machine:
 /// those in an overlay are separate, under any name. In a folder that cannot be covered, sockets are hidden by their
 /// paths.
 pub(crate) fn confine_mounts(root: &Path) -> io::Result<Vec<PathBuf>> {
@@ -133,7 +134,8 @@ pub(crate) fn confine_mounts(root: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(exposed)
 }
 
-/// Mounts an overlay on a folder, or on each of its subfolders if there are mounts below it.
+/// Mounts an overlay on a folder, or on each of its subfolders if there are mounts below it. Adds the folders for which
+/// this fails to `exposed`.
 fn cover_folder(
     folder: &Path,
     mounts: &[Mount],
@@ -177,17 +179,17 @@ fn cover_folder(
 
 /// A change of what a run sees at a path.
 enum MountChange {
-    /// An empty folder.
+    /// The path becomes an empty folder.
     Mask,
-    /// A mount of the original path, or of an overlay.
+    /// The path shows this mount: of the original path, or of an overlay.
     Mount(OwnedFd),
-    /// A symbolic link to this path.
+    /// The path becomes a symbolic link with this target.
     Link(PathBuf),
 }
 
-/// Changes the mounts of this process, which must be in the mount and process namespaces of the run and already
-/// confined, to what one run sees. Hides those of `sockets` that are in an exposed folder. Returns whether the run sees
-/// its start folder copy on write, if the view has one.
+/// Changes the mounts of this process to what one run sees. The process must be in the mount and process namespaces of
+/// the run and already confined. Hides those of `sockets` that are in an exposed folder. Returns false if the view
+/// requires a folder to be copy on write and it is read-only instead.
 pub(crate) fn prepare_mounts(view: &FileView, sockets: &[PathBuf]) -> io::Result<bool> {
     let mut plan = MountPlan::new(view);
     plan.add_temporary_folders();
@@ -203,19 +205,19 @@ pub(crate) fn prepare_mounts(view: &FileView, sockets: &[PathBuf]) -> io::Result
     Ok(is_copied)
 }
 
-/// The changes for a run, collected before any of them is made.
+/// The changes of mounts for a run, collected before any of them is made.
 struct MountPlan<'v> {
     view: &'v FileView,
     machine: PathBuf,
     empty: PathBuf,
     masked: Vec<&'v Path>,
     changes: Vec<(PathBuf, MountChange)>,
-    /// Folders whose sockets are hidden one by one.
+    /// Folders in which sockets are hidden one by one.
     exposed: Vec<PathBuf>,
 }
 
 impl<'v> MountPlan<'v> {
-    /// Starts with the masks and the symbolic links in them.
+    /// Creates a plan that contains the masked folders and the symbolic links in them.
     fn new(view: &'v FileView) -> Self {
         let root = Path::new(&view.root);
         let masked: Vec<&Path> = view.masked.iter().map(Path::new).filter(|path| path.is_dir()).collect();
@@ -234,12 +236,12 @@ impl<'v> MountPlan<'v> {
         }
     }
 
-    /// Returns the unchanged path of the machine.
+    /// Returns where the original of a path is mounted, which no mask or overlay changes.
     fn original(&self, path: &Path) -> PathBuf {
         self.machine.join(path.strip_prefix("/").unwrap_or(path))
     }
 
-    /// Adds overlays of the temporary folders.
+    /// Adds overlays of the temporary folders, such as `/tmp`, to the plan.
     fn add_temporary_folders(&mut self) {
         for folder in TEMPORARY_FOLDERS.iter().map(Path::new) {
             // A symbolic link, such as `/var/tmp -> /tmp`, leads to the other folder.
@@ -253,7 +255,7 @@ impl<'v> MountPlan<'v> {
         }
     }
 
-    /// Adds the visible paths in the masks.
+    /// Adds the paths that stay visible in masked folders to the plan.
     fn add_visible(&mut self) -> io::Result<()> {
         let root = Path::new(&self.view.root);
         let shared: Vec<PathBuf> =
@@ -279,7 +281,7 @@ impl<'v> MountPlan<'v> {
         Ok(())
     }
 
-    /// Adds the writable paths, and the protected paths in them.
+    /// Adds the paths that the run can write to, and the protected paths in them, to the plan.
     fn add_writable(&mut self) -> io::Result<()> {
         for path in self.view.writable.iter().map(Path::new) {
             let mount = present(clone_mount(&self.original(path)))?;
@@ -292,7 +294,7 @@ impl<'v> MountPlan<'v> {
         Ok(())
     }
 
-    /// Adds the copy-on-write folder. Returns false if that failed and the folder is read-only.
+    /// Adds the copy-on-write folder to the plan, if there is one. Returns false if it can only be made read-only.
     fn add_start_folder(&mut self) -> io::Result<bool> {
         let Some(CopyOnWrite { folder, changes }) = &self.view.start else { return Ok(true) };
         let folder = Path::new(folder);
@@ -333,7 +335,7 @@ fn apply_changes(mut changes: Vec<(PathBuf, MountChange)>) -> io::Result<()> {
     Ok(())
 }
 
-/// Mounts the terminals and the processes of the namespaces of this process.
+/// Mounts `/dev/pts` and `/proc` for the namespaces of this process, and sets the range of its process IDs.
 fn mount_kernel_files(view: &FileView) -> io::Result<()> {
     let options = c"newinstance,ptmxmode=0666,mode=0620";
     mount("devpts", "/dev/pts", "devpts", MountFlags::NOSUID | MountFlags::NOEXEC, options)?;
@@ -351,14 +353,14 @@ fn mount_kernel_files(view: &FileView) -> io::Result<()> {
     Ok(())
 }
 
-/// Creates a read-only overlay of a folder. The second layer is empty, since an overlay needs two.
+/// Creates a read-only overlay of a folder. The folder `empty` is its second layer, since an overlay needs two.
 fn overlay(folder: &Path, empty: &Path) -> io::Result<OwnedFd> {
     let (folder, empty) = (open_folder(folder)?, open_folder(empty)?);
     make_overlay(&[("lowerdir", format!("{}:{}", layer(&folder), layer(&empty)))])
 }
 
-/// Creates an overlay of a folder that stores changes in another one: on disk, or in memory if the file system cannot
-/// be an upper layer.
+/// Creates an overlay of a folder that stores its changes in the folder `changes`. They are on disk, or in memory if
+/// the file system of that folder cannot be an upper layer.
 fn writable_overlay(folder: &Path, changes: &Path) -> io::Result<OwnedFd> {
     let make = || {
         let (upper, work) = (changes.join("upper"), changes.join("work"));
@@ -379,7 +381,8 @@ fn writable_overlay(folder: &Path, changes: &Path) -> io::Result<OwnedFd> {
     })
 }
 
-/// Creates an overlay. It is detached, so the paths of its layers can be arbitrary and are not visible.
+/// Creates an overlay from layers, each given as the name of an option and a path. The overlay is detached, so the
+/// paths can be arbitrary and are not visible.
 fn make_overlay(layers: &[(&str, String)]) -> io::Result<OwnedFd> {
     let context = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
     layers.iter().try_for_each(|(key, layer)| fsconfig_set_string(&context, *key, layer.as_str()))?;
@@ -413,7 +416,8 @@ pub(crate) fn socket_paths() -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Hides a file or a folder behind an empty one. The path may disappear at any time.
+/// Hides a file or a folder behind an empty one. Succeeds if the path does not exist, since it may disappear at any
+/// time.
 fn hide(path: &Path) -> io::Result<()> {
     let hidden = match path.metadata() {
         Ok(found) if found.is_dir() => mount_tmpfs(path, c"mode=555,size=4k"),
@@ -423,7 +427,7 @@ fn hide(path: &Path) -> io::Result<()> {
     present(hidden).map(Option::unwrap_or_default)
 }
 
-/// Converts "not found" to `None`.
+/// Converts the error "not found" to `Ok(None)`, and a value to `Some`.
 pub(crate) fn present<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -431,7 +435,7 @@ pub(crate) fn present<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// Hides a socket behind `/dev/null`. The path may disappear at any time.
+/// Hides a socket behind `/dev/null`. Succeeds if the path does not exist, since it may disappear at any time.
 fn hide_socket(path: &Path) -> io::Result<()> {
     let is_socket = path.metadata().is_ok_and(|found| found.file_type().is_socket());
     match is_socket.then(|| mount_bind("/dev/null", path)) {
@@ -479,7 +483,7 @@ fn attach(clone: &OwnedFd, path: &Path) -> io::Result<()> {
     Ok(move_mount(clone, c"", CWD, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?)
 }
 
-/// Creates the file or folder that a mount is attached to.
+/// Creates the file or folder at `path` that a mount is attached to.
 fn create_mount_point(path: &Path, clone: &OwnedFd) -> io::Result<()> {
     let is_folder = rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(clone)?.st_mode).is_dir();
     if is_folder {
@@ -491,9 +495,9 @@ fn create_mount_point(path: &Path, clone: &OwnedFd) -> io::Result<()> {
 
 struct Mount {
     point: PathBuf,
-    /// Flags that a remount may not clear.
+    /// Flags of the mount that a remount has to keep.
     flags: MountFlags,
-    /// Type of the file system.
+    /// Type of the mounted file system, such as `ext4`.
     kind: String,
 }
 
@@ -528,7 +532,8 @@ pub(crate) fn has_mounts_below(folder: &Path) -> io::Result<bool> {
     Ok(mounts()?.iter().any(|mount| mount.point != folder && mount.point.starts_with(&folder)))
 }
 
-/// Decodes a path in which the kernel escaped blanks and backslashes by `\` and three octal digits.
+/// Decodes a path of `/proc/self/mountinfo`. The kernel escapes blanks and backslashes in it by `\` and three octal
+/// digits.
 fn unescape(text: &[u8]) -> PathBuf {
     let mut path = Vec::with_capacity(text.len());
     let mut rest = text;

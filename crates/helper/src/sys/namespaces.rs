@@ -19,8 +19,8 @@ pub(crate) fn enter_user_namespace() -> io::Result<()> {
     Ok(unshare(CloneFlags::CLONE_NEWUSER)?)
 }
 
-/// Maps the IDs of a process that has just entered a user namespace to themselves: all IDs if this process is root,
-/// else only its own.
+/// Maps the user and group IDs of a process that has just entered a user namespace to themselves: all IDs if this
+/// process is root, else only its own.
 pub(crate) fn map_ids(pid: i32) -> io::Result<()> {
     let write = |name: &str, text: &str| {
         fs::OpenOptions::new().write(true).open(format!("/proc/{pid}/{name}"))?.write_all(text.as_bytes())
@@ -53,8 +53,8 @@ pub(crate) fn enter_run_namespaces(network: bool) -> io::Result<()> {
     Ok(unshare(if network { own } else { own | CloneFlags::CLONE_NEWNET })?)
 }
 
-/// Calls `start`, whose first child becomes the first process of a new process namespace. Runs on another thread, since
-/// a thread cannot leave that state.
+/// Calls `start`. The first child that it starts becomes the first process of a new process namespace. Calls it on
+/// another thread, since a thread cannot leave this state.
 pub(crate) fn with_new_process_namespace<T: Send>(
     start: impl FnOnce() -> io::Result<T> + Send,
 ) -> io::Result<T> {
@@ -66,19 +66,21 @@ pub(crate) fn with_new_process_namespace<T: Send>(
     std::thread::scope(|scope| Builder::new().spawn_scoped(scope, work)?.join().unwrap_or_else(panicked))
 }
 
-/// Sets the range of process IDs in the process namespace of this process. A fresh namespace would give the same IDs to
-/// each run, unlike a real machine. `max` takes effect only if the kernel has a limit per namespace (6.14 and later).
+/// Sets the range of process IDs in the process namespace of this process. The next ID comes after `last`. Without
+/// this, each run would have the same IDs, unlike on a real machine. `max` takes effect only if the kernel has a limit
+/// per namespace (6.14 and later).
 pub(crate) fn set_process_ids(last: u32, max: u32) -> io::Result<()> {
     fs::write("/proc/sys/kernel/pid_max", max.to_string()).unwrap_or_default();
     fs::write("/proc/sys/kernel/ns_last_pid", last.to_string())
 }
 
-/// Forbids further user namespaces below that of this process, if the kernel supports it.
+/// Forbids the creation of user namespaces below the one of this process, if the kernel supports this.
 pub(crate) fn forbid_user_namespaces() {
     fs::write("/proc/sys/user/max_user_namespaces", "0").unwrap_or_default();
 }
 
-/// Returns the process ID of a pidfd in the process namespace of this process; `None` if the process is gone.
+/// Returns the ID that the process of a pidfd has in the process namespace of this process. `None` if the process is
+/// gone.
 pub(crate) fn process_id(pidfd: &OwnedFd) -> Option<Pid> {
     let info = fs::read_to_string(format!("/proc/self/fdinfo/{}", pidfd.as_raw_fd())).ok()?;
     let number = info.lines().find_map(|line| line.strip_prefix("Pid:"))?;
@@ -119,7 +121,7 @@ pub(crate) fn enable_loopback() -> io::Result<()> {
     }
 }
 
-/// Whether a process in the network namespace of this process tried to reach another machine, or a port without a
+/// Whether a process in the same network namespace as this process tried to reach another machine, or a port without a
 /// listener.
 pub(crate) fn missed_network() -> bool {
     const COUNTS: &[(&str, &str)] = &[("Ip", "OutNoRoutes"), ("Udp", "NoPorts"), ("Tcp", "AttemptFails")];
@@ -139,8 +141,8 @@ pub(crate) fn missed_network() -> bool {
         })
 }
 
-/// Lets programs that this process becomes or starts keep its capabilities in its user namespace. An unprivileged user
-/// would lose them.
+/// Keeps the capabilities of this process in its user namespace for programs that it becomes or starts. Programs of an
+/// unprivileged user would otherwise lose them.
 pub(crate) fn keep_capabilities() -> io::Result<()> {
     let sets = capabilities(None)?;
     set_capabilities(None, CapabilitySets { inheritable: sets.permitted, ..sets })?;
@@ -148,7 +150,7 @@ pub(crate) fn keep_capabilities() -> io::Result<()> {
     Ok(sets.permitted.iter().try_for_each(keep)?)
 }
 
-/// The capabilities that root keeps: those over files and users. All others affect the machine.
+/// The capabilities that a run of root keeps: those over files and users. All others affect the machine.
 const KEPT_CAPABILITIES: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::DAC_READ_SEARCH)
@@ -160,8 +162,8 @@ const KEPT_CAPABILITIES: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::SETFCAP)
     .union(CapabilitySet::NET_BIND_SERVICE);
 
-/// Drops the capabilities of the program that this process becomes: all of them for an unprivileged user. No setuid
-/// program can regain them.
+/// Drops capabilities for the program that this process becomes: all of them for an unprivileged user, and all but
+/// [`KEPT_CAPABILITIES`] for root. No setuid program can regain them.
 pub(crate) fn drop_capabilities() -> io::Result<()> {
     for capability in CapabilitySet::all().difference(KEPT_CAPABILITIES).iter() {
         match remove_capability_from_bounding_set(capability) {

@@ -12,16 +12,16 @@ pub(crate) struct Stat {
     pub state: u8,
     pub parent: i32,
     pub session: i32,
-    /// User and system time in clock ticks, including that of children that it has waited for.
+    /// User and system time in clock ticks, including the time of children that the process has waited for.
     pub ticks: u64,
     pub threads: u64,
-    /// Start time in clock ticks since boot: together with the ID, it identifies a process.
+    /// Start time in clock ticks since boot. Together with the process ID, it identifies a process.
     pub start: u64,
 }
 
 impl Stat {
-    /// Whether it has ended and waits to be reaped. (A process whose first thread has ended while others continue also
-    /// shows `Z`.)
+    /// Whether the process has ended and waits to be reaped. (A process whose first thread has ended while others
+    /// continue also shows `Z`.)
     pub fn is_zombie(&self) -> bool {
         matches!(self.state, b'Z' | b'X' | b'x') && self.threads <= 1
     }
@@ -47,7 +47,8 @@ impl Stat {
     }
 }
 
-/// Reads a file of /proc that the kernel writes in one piece, by one call: there may be thousands of processes.
+/// Reads a file of /proc that the kernel writes in one piece, at most 4096 bytes. A single call is enough, which
+/// matters since there may be thousands of processes.
 pub(super) fn read_proc_file(path: &str) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; 4096];
     let length = File::open(path)?.read(&mut bytes)?;
@@ -68,13 +69,13 @@ pub(crate) fn threads(pid: i32) -> Vec<i32> {
     numeric_names(&format!("/proc/{pid}/task"))
 }
 
-/// Returns the children of a process. May miss some while children start and end, so an empty result is certain only
-/// twice in a row.
+/// Returns the IDs of the children of a process. Some may be missing if children start or end meanwhile. Only two empty
+/// results in a row prove that there are none.
 pub(crate) fn children(pid: i32) -> Vec<i32> {
     children_of_threads(pid, threads(pid))
 }
 
-/// Returns the children of a process, faster for one with a single thread.
+/// Returns the IDs of the children of a process like [`children`], but faster if the process has a single thread.
 pub(crate) fn children_of(stat: &Stat) -> Vec<i32> {
     match stat.threads {
         1 => children_of_threads(stat.pid, vec![stat.pid]),
@@ -96,7 +97,8 @@ fn children_of_threads(pid: i32, threads: Vec<i32>) -> Vec<i32> {
     found
 }
 
-/// Returns the children from a scan of all processes, for a kernel without lists of children.
+/// Returns the IDs of the children of a process by a scan of all processes, for a kernel that lists no children in
+/// /proc.
 fn children_by_parent(parent: i32) -> Vec<i32> {
     let is_child = |&pid: &i32| {
         let status = read_proc_file(&format!("/proc/{pid}/stat")).unwrap_or_default();

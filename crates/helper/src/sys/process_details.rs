@@ -26,30 +26,30 @@ pub(crate) fn check_proc() -> Result<(), Failure> {
         .hint("mount it there: unshare --mount-proc, or mount -t proc proc /proc"))
 }
 
-/// Checks that this process can open `count` more descriptors.
+/// Checks that this process can open `count` more file descriptors.
 ///
 /// # Errors
-/// If it cannot, with the reason.
+/// If it cannot open them, with the reason.
 pub(crate) fn check_descriptors(count: usize) -> io::Result<()> {
     let files: io::Result<Vec<fs::File>> = (0..count).map(|_| fs::File::open("/dev/null")).collect();
     files.map(drop)
 }
 
-/// Returns the hard limit on file sizes, in bytes; `None` if there is none or it cannot be read.
+/// Returns the hard limit on file sizes of a process, in bytes; `None` if there is none or it cannot be read.
 pub(crate) fn file_size_limit(pid: i32) -> Option<u64> {
     let limits = String::from_utf8(read_proc_file(&format!("/proc/{pid}/limits")).ok()?).ok()?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max file size"))?;
     line.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// Whether the environment that the process was started with contains this `NAME=value`.
+/// Whether the environment that a process was started with contains `variable`, given as `NAME=value`.
 pub(crate) fn has_variable(pid: i32, variable: &str) -> bool {
     fs::read(format!("/proc/{pid}/environ"))
         .is_ok_and(|all| all.split(|&b| b == 0).any(|one| one == variable.as_bytes()))
 }
 
-/// Returns the system call that a thread is blocked in: its number and six arguments. `None` if it runs, or if that is
-/// unknown.
+/// Returns the system call that a thread is blocked in: its number and its six arguments. `None` if the thread runs, or
+/// if the call cannot be read.
 pub(crate) fn system_call(pid: i32, thread: i32) -> Option<(u64, [u64; 6])> {
     let line = fs::read_to_string(format!("/proc/{pid}/task/{thread}/syscall")).ok()?;
     let mut words = line.split_ascii_whitespace();
@@ -61,13 +61,13 @@ pub(crate) fn system_call(pid: i32, thread: i32) -> Option<(u64, [u64; 6])> {
     Some((number, arguments))
 }
 
-/// Returns what a descriptor of a process refers to, such as `pipe:[123]` or `/dev/pts/4`.
+/// Returns what a file descriptor of a process refers to, such as `pipe:[123]` or `/dev/pts/4`.
 pub(crate) fn descriptor_target(pid: i32, fd: i32) -> Option<Vec<u8>> {
     let link = fs::read_link(format!("/proc/{pid}/fd/{fd}")).ok()?;
     Some(link.as_os_str().as_bytes().to_vec())
 }
 
-/// Returns the descriptors that an epoll descriptor of a process watches.
+/// Returns the file descriptors that an epoll descriptor of a process watches; `None` if they cannot be read.
 pub(crate) fn epoll_members(pid: i32, fd: i32) -> Option<Vec<i32>> {
     let info = fs::read_to_string(format!("/proc/{pid}/fdinfo/{fd}")).ok()?;
     let watched = info.lines().filter_map(|line| line.strip_prefix("tfd:"));
@@ -80,8 +80,8 @@ pub(crate) fn read_memory(pid: i32, address: u64, len: usize) -> Option<Vec<u8>>
     Some(bytes)
 }
 
-/// Returns the numbers of the signals that this process ignores, except real-time signals: the C library reserves some
-/// of those and ignores them.
+/// Returns the numbers of the signals that this process ignores. Real-time signals are omitted, since the C library
+/// reserves and ignores some of them.
 pub(crate) fn ignored_signals() -> Vec<i32> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,4 +1,4 @@
-//! CPU time that processes used and waited for, as the scheduler counts it.
+//! CPU times that processes used, and that they waited for a processor, as the scheduler counts them.
 
 use super::Cgroup;
 use super::process::{Stat, read_proc_file, thread_stat, threads};
@@ -11,37 +11,39 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-/// Maximum number of threads of which times are read.
+/// Maximum number of threads of a run whose times are read. With more threads, no times of threads are read.
 const MAX_THREADS: u64 = 256;
 
-/// The CPU times of a run, and of the processors that it may use, up to one moment.
+/// The CPU times of a run, and of the processors that it may use, counted until one moment.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CpuTimes {
-    /// The times of its threads, by thread ID; empty if the kernel does not count them, or if there are too many.
+    /// The times of the threads of the run, by thread ID. Empty if the kernel does not count them, or if there are too
+    /// many.
     pub threads: BTreeMap<i32, ThreadTimes>,
-    /// CPU time of its processes, including that of children that they have waited for.
+    /// CPU time of the processes of the run, including that of children that they have waited for.
     pub used: Duration,
-    /// CPU time of all processes on the processors that this process may use, and the number of these processors;
-    /// `None` if it cannot be read.
+    /// CPU time of all processes of the machine on the processors that this process may use, and the number of these
+    /// processors. `None` if it cannot be read.
     pub machine: Option<(Duration, u32)>,
-    /// Time in which threads of the run waited for a processor and none of them had one; known only if the run has a
+    /// Time in which threads of the run waited for a processor and none of them had one. Known only if the run has a
     /// control group.
     pub stalled: Option<Duration>,
-    /// Time in which a control group of this process was not allowed to run; zero without a limit.
+    /// Time in which a limit on CPU time kept a control group of this process from running; zero without a limit.
     pub throttled: Duration,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ThreadTimes {
     pub ran: Duration,
-    /// Time spent waiting for a processor. A wait is added when it ends.
+    /// Time that the thread waited for a processor. A wait is included once it has ended.
     pub waited: Duration,
-    /// Whether it is on a processor, or waits for one.
+    /// Whether the thread is on a processor, or waits for one.
     pub is_runnable: bool,
 }
 
 impl CpuTimes {
-    /// Reads the times of a run with these processes and this control group.
+    /// Reads the CPU times of a run that consists of these processes. `cgroup` is the control group of the run, if it
+    /// has one.
     pub fn read(processes: &[Stat], cgroup: Option<&Cgroup>) -> Self {
         let used = clock_ticks(processes.iter().map(|process| process.ticks).sum());
         let stalled = cgroup.and_then(Cgroup::stalled);
@@ -75,14 +77,16 @@ fn clock_ticks(ticks: u64) -> Duration {
     Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND)
 }
 
-/// Reads the value for [`CpuTimes::machine`].
+/// Returns the CPU time of all processes on the processors that this process may use, and the number of these
+/// processors.
 fn machine_busy_time() -> Option<(Duration, u32)> {
     let allowed = sched_getaffinity(None).ok()?;
     let is_allowed = |processor| processor < CpuSet::MAX_CPU && allowed.is_set(processor);
     busy_time(&fs::read_to_string("/proc/stat").ok()?, is_allowed)
 }
 
-/// Parses `/proc/stat`: returns the CPU time on the counted processors, and their number.
+/// Parses the contents of `/proc/stat`. Returns the CPU time on the processors for which `is_counted` is true, and
+/// their number.
 fn busy_time(text: &str, is_counted: impl Fn(usize) -> bool) -> Option<(Duration, u32)> {
     let busy = |line: &str| {
         // The first line, `cpu`, is the sum of all processors.
@@ -99,7 +103,7 @@ fn busy_time(text: &str, is_counted: impl Fn(usize) -> bool) -> Option<(Duration
     Some((clock_ticks(all.iter().sum()), count))
 }
 
-/// Returns how long the control groups of this process were not allowed to run.
+/// Returns the time in which a limit on CPU time kept a control group of this process from running.
 fn throttled_time() -> Duration {
     static FILES: LazyLock<Vec<PathBuf>> = LazyLock::new(|| super::cgroup::files_of_own_groups("cpu.stat"));
     let time = |file| named_number(&fs::read_to_string(file).ok()?, "throttled_usec");

@@ -4,19 +4,20 @@ use super::process::{Stat, read_proc_file, threads};
 use std::fs;
 use std::os::fd::AsFd;
 
-/// Returns the memory of a process that is not backed by files, in bytes. Shared pages count for each process.
+/// Returns the memory of a process that is not backed by files, in bytes. A page that processes share counts fully for
+/// each of them.
 pub(crate) fn memory(stat: &Stat) -> u64 {
     sum_of_lines(stat, "status", &["RssAnon:", "RssShmem:", "VmSwap:"]).unwrap_or(0)
 }
 
-/// Returns the same with shared pages divided among the processes; `None` if it cannot be read. Slow, since the kernel
-/// visits each page.
+/// Returns the memory of a process that is not backed by files, in bytes. A page that processes share is divided among
+/// them. `None` if it cannot be read. Slow, since the kernel visits each page.
 pub(crate) fn memory_share(stat: &Stat) -> Option<u64> {
     sum_of_lines(stat, "smaps_rollup", &["Pss_Anon:", "Pss_Shmem:", "SwapPss:"])
 }
 
-/// Returns the number of bytes that a process and the children that it has waited for wrote, by system calls or to
-/// mapped files.
+/// Returns the number of bytes that a process wrote by system calls or to mapped files, including those of children
+/// that it has waited for.
 pub(crate) fn written_bytes(pid: i32) -> u64 {
     let io = read_proc_file(&format!("/proc/{pid}/io")).unwrap_or_default();
     let io = String::from_utf8_lossy(&io);
@@ -29,7 +30,7 @@ pub(crate) fn oom_kills() -> u64 {
     named_number(&fs::read_to_string("/proc/vmstat").unwrap_or_default(), "oom_kill").unwrap_or(0)
 }
 
-/// Makes this process and its descendants the first that the kernel kills for lack of memory.
+/// Makes the kernel kill this process and its descendants before all others when memory runs out.
 pub(crate) fn prefer_for_oom_kill() {
     fs::write("/proc/self/oom_score_adj", "1000").unwrap_or_default();
 }
@@ -40,8 +41,8 @@ pub(crate) fn free_space(folder: impl AsFd) -> Option<u64> {
     Some(disk.f_bfree * disk.f_frsize)
 }
 
-/// Returns the sum of some lines of a file in /proc, which are in KiB, in bytes. If the first thread of the process has
-/// ended, the other threads have the values.
+/// Returns the sum of the named lines of a file in `/proc/PID`, converted from KiB to bytes. If the first thread of the
+/// process has ended, reads the file of another thread.
 fn sum_of_lines(stat: &Stat, file: &str, lines: &[&str]) -> Option<u64> {
     let read = |path: String| {
         let text = fs::read_to_string(path).ok()?;
@@ -55,7 +56,7 @@ fn sum_of_lines(stat: &Stat, file: &str, lines: &[&str]) -> Option<u64> {
     })
 }
 
-/// Returns the number that follows a name at the start of a line.
+/// Returns the number after `name` at the start of a line, such as 5 for `oom_kill` and the line `oom_kill 5`.
 pub(super) fn named_number(text: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().filter_map(|line| line.split_once(|c: char| c.is_ascii_whitespace()));
     lines.find(|(own, _)| *own == name)?.1.trim().split(' ').next()?.parse().ok()

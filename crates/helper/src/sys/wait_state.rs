@@ -12,20 +12,20 @@ use tokio::time::Instant;
 /// The standard descriptors on which a target may wait for input that never arrives, as /proc names them.
 #[derive(Debug, Default)]
 pub(crate) struct StdioIds {
-    /// The pipe without data: `pipe:[INODE]`.
+    /// Name of the pipe without data that is stdin: `pipe:[INODE]`.
     stdin: Option<Vec<u8>>,
-    /// The terminal: `/dev/pts/N`.
+    /// Name of the terminal without input: `/dev/pts/N`.
     terminal: Option<Vec<u8>>,
 }
 
 impl StdioIds {
-    /// Sets the pipe of stdin.
+    /// Sets the pipe without data that is the stdin of the target.
     pub fn set_stdin(&mut self, pipe: impl AsFd) -> io::Result<()> {
         self.stdin = Some(format!("pipe:[{}]", fstat(pipe)?.st_ino).into_bytes());
         Ok(())
     }
 
-    /// Sets the terminal of stdin or stdout by its path.
+    /// Sets the terminal that is the stdin or the stdout of the target, by its path.
     pub fn set_terminal(&mut self, name: Vec<u8>) {
         self.terminal = Some(name);
     }
@@ -38,11 +38,11 @@ impl StdioIds {
 /// What all processes of a run were doing at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WaitState {
-    /// The input that a thread waits for, if any.
+    /// The input that a thread of the run waits for; `None` if no thread waits for input.
     input: Option<Waiting>,
-    /// Whether anything else can happen.
+    /// Whether this input is the only event that can wake up the run.
     certainty: Certainty,
-    /// CPU time so far, in clock ticks.
+    /// CPU time of the run until now, in clock ticks.
     ticks: u64,
     running: bool,
     stopped: bool,
@@ -51,29 +51,30 @@ pub(crate) struct WaitState {
 /// Whether the awaited input is the only event that can wake up a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Certainty {
-    /// Another event can: a timer, a connection, or an unknown one.
+    /// Another event can wake it up: a timer, a connection, or an unknown one.
     No,
-    /// Only a lock with a timeout can, as language runtimes use while a thread is blocked in a read.
+    /// Besides the input, only the timeout of a lock can wake it up. Language runtimes use such locks while a thread is
+    /// blocked in a read.
     Almost,
-    /// Nothing else can.
+    /// No other event can wake it up.
     Yes,
 }
 
-/// What one thread does.
+/// What one thread of a run does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Activity {
-    /// Waits for input, with this certainty.
+    /// It waits for this input; the second value is whether only this input can wake it up.
     Input(Waiting, Certainty),
-    /// Waits for another thread or process of the run.
+    /// It waits for another thread or process of the run.
     Waits,
-    /// Waits for another thread or process of the run, with a timeout.
+    /// It waits for another thread or process of the run, with a timeout.
     WaitsWithTimeout,
-    /// Runs, waits for another event, or is unknown.
+    /// It runs, waits for another event, or is in an unknown state.
     Other,
 }
 
 impl WaitState {
-    /// Reads the state of `processes`, whose input comes from `ids`.
+    /// Reads the state of `processes` from /proc. `ids` are the descriptors on which they may wait for input.
     pub fn read(processes: &[Stat], ids: &StdioIds) -> Self {
         let certainty = if processes.len() > MAX_PROCESSES { Certainty::No } else { Certainty::Yes };
         let mut state = Self { input: None, certainty, ticks: 0, running: false, stopped: false };
@@ -102,7 +103,7 @@ impl WaitState {
         state
     }
 
-    /// Returns what the run was doing between an earlier state and this one.
+    /// Returns what the run was doing between the earlier state `before` and this state.
     pub fn activity_since(&self, before: &Self) -> Waiting {
         if self.stopped {
             Waiting::Stopped
@@ -116,22 +117,23 @@ impl WaitState {
     }
 }
 
-/// The kernel's `USER_HZ`: a fixed part of its interface, except on Alpha and Itanium.
+/// Clock ticks per second: the kernel's `USER_HZ`, a fixed part of its interface, except on Alpha and Itanium.
 pub(super) const TICKS_PER_SECOND: u64 = 100;
 
-/// Maximum number of processes whose threads are examined.
+/// Maximum number of processes of a run whose threads are examined.
 const MAX_PROCESSES: usize = 24;
 
-/// Detects that a run waits for input without any change.
+/// Detects that a run is blocked: it waits for input, and nothing about it changes.
 #[derive(Debug, Default)]
 pub(crate) struct WaitDetector {
-    /// The first of the equal states, the bytes written by then, its time, and the number of times that it was found.
+    /// The first of a series of equal states, the number of bytes written until then, its time, and the length of the
+    /// series.
     first: Option<(WaitState, u64, Instant, u32)>,
 }
 
 impl WaitDetector {
-    /// Adds a state at `now`, with the number of bytes `written`. Returns the awaited input once nothing else can
-    /// happen.
+    /// Adds the state of the run at `now`, when it has written `written` bytes. Returns the input that the run waits
+    /// for, once the run is considered blocked; until then `None`.
     pub fn update(&mut self, state: WaitState, written: u64, now: Instant) -> Option<Waiting> {
         match &mut self.first {
             Some((first, before, since, times)) if *first == state && *before == written => {
@@ -153,10 +155,11 @@ impl WaitDetector {
 
 /// Minimum time without change after which a run that waits only for input is considered blocked.
 const MIN_WAIT: Duration = Duration::from_millis(300);
-/// The same if a thread waits for a lock with a timeout.
+/// Minimum time without change after which a run is considered blocked if one of its threads waits for a lock with a
+/// timeout.
 const MIN_WAIT_WITH_TIMEOUTS: Duration = Duration::from_millis(1000);
 
-/// Classifies a thread that waits for a descriptor.
+/// Classifies a thread that waits for the descriptor `fd` of the process.
 fn descriptor_activity(pid: i32, fd: i32, ids: &StdioIds) -> Activity {
     let Some(link) = process_details::descriptor_target(pid, fd) else { return Activity::Other };
     if ids.stdin.as_ref() == Some(&link) {
@@ -170,7 +173,7 @@ fn descriptor_activity(pid: i32, fd: i32, ids: &StdioIds) -> Activity {
     }
 }
 
-/// Descriptors that only processes of the run itself can wake up.
+/// Names of descriptors that only processes of the run itself can make ready.
 const INTERNAL_DESCRIPTORS: &[&[u8]] = &[
     b"anon_inode:[eventfd]",
     b"anon_inode:[eventpoll]",
@@ -179,7 +182,7 @@ const INTERNAL_DESCRIPTORS: &[&[u8]] = &[
     b"anon_inode:[io_uring]",
 ];
 
-/// Classifies a thread that waits for any of several descriptors; `None` if they are unknown.
+/// Classifies a thread that waits for any of the descriptors `fds`; these are `None` if they are unknown.
 fn activity_of_any(pid: i32, fds: Option<Vec<i32>>, ids: &StdioIds) -> Activity {
     let Some(fds) = fds else { return Activity::Other };
     let all: Vec<Activity> = fds.iter().map(|&fd| descriptor_activity(pid, fd, ids)).collect();
@@ -190,7 +193,7 @@ fn activity_of_any(pid: i32, fds: Option<Vec<i32>>, ids: &StdioIds) -> Activity 
     }
 }
 
-/// Classifies a wait that another event, such as a timer, can also end.
+/// Converts the class of a wait to that of a wait that another event, such as a timer, can also end.
 fn or_other_event(activity: Activity) -> Activity {
     match activity {
         Activity::Input(input, _) => Activity::Input(input, Certainty::No),
@@ -226,11 +229,11 @@ fn activity(pid: i32, thread: i32, ids: &StdioIds) -> Activity {
     }
 }
 
-/// Maximum number of descriptors that are examined per call.
+/// Maximum number of descriptors that are examined per system call.
 const MAX_DESCRIPTORS: u64 = 1024;
 
-/// Returns the descriptors of a `struct pollfd` array that are polled for reading; `None` if one is polled for another
-/// event.
+/// Returns the descriptors of a `struct pollfd` array in the memory of a process that are polled for reading. `None` if
+/// one is polled for another event, or if the array cannot be read.
 fn polled_descriptors(pid: i32, address: u64, count: u64) -> Option<Vec<i32>> {
     const READABLE: i16 = 1;
     if count > MAX_DESCRIPTORS {
@@ -245,7 +248,7 @@ fn polled_descriptors(pid: i32, address: u64, count: u64) -> Option<Vec<i32>> {
     all.into_iter().map(|(fd, events)| (events & READABLE != 0).then_some(fd)).collect()
 }
 
-/// Returns the descriptors of an `fd_set`.
+/// Returns the descriptors of an `fd_set` in the memory of a process; `None` if it cannot be read.
 fn selected_descriptors(pid: i32, count: u64, address: u64) -> Option<Vec<i32>> {
     if count > MAX_DESCRIPTORS {
         return None;
@@ -282,7 +285,8 @@ mod calls {
     pub const FUTEX: u64 = 202;
 }
 
-/// Newer architectures share one table, without the older calls, which have unused numbers here.
+/// Numbers of the system calls in which a program waits, in the table that newer architectures share. Older calls are
+/// missing in that table and have unused numbers here.
 #[cfg(not(target_arch = "x86_64"))]
 mod calls {
     /// Whether the numbers are known for this architecture.

@@ -1,4 +1,4 @@
-//! Validates the calls in documents against the help pages.
+//! Validates command lines in documents, such as examples in a help page, against the help pages of the target.
 
 use super::pages::PrintedPage;
 use crate::verdict::{Assertion, inconclusive};
@@ -6,7 +6,7 @@ use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::Stream;
 use agentnative_core::targets::Example;
 
-/// The help pages that examples are validated against.
+/// Validates examples against the help pages of the target and of its commands.
 pub struct ExampleValidator<'p, 'a> {
     root: &'p PrintedPage<'a>,
     commands: Vec<&'p PrintedPage<'a>>,
@@ -14,28 +14,31 @@ pub struct ExampleValidator<'p, 'a> {
 
 /// The command that an example calls.
 enum CalledCommand<'p, 'a> {
-    /// The target or a command with a known page, and the number of arguments that name it.
+    /// The target or a command whose help page is known: the page, and the number of leading arguments that name the
+    /// command.
     Page(&'p PrintedPage<'a>, usize),
-    /// A command without a known page.
+    /// A command whose help page was not read.
     Unread(String),
-    /// A command that the page with the list of commands does not contain.
+    /// A word that is not in the list of commands, although the list is complete.
     Unknown(String),
-    /// A word that may be an argument.
+    /// It is unclear whether the word is a command or an argument.
     Unclear,
 }
 
-/// Why a call in a document is invalid.
+/// Why a call in a document is invalid, or why this is unknown.
 pub enum InvalidCall {
     /// The help lists no such subcommand.
     Command(String),
     /// The help describes no such option.
     Flag(String),
-    /// It is unknown whether this subcommand has this option, because its page was not read.
+    /// It is unknown whether this subcommand (the first text) has this option (the second), because its help page was
+    /// not read.
     Unread(String, String),
 }
 
 impl InvalidCall {
-    /// Returns the `kind` and the detail of the evidence, or why the call cannot be judged.
+    /// Returns the kind and the detail of the evidence for an invalid call. An error states why the call cannot be
+    /// judged.
     pub fn into_problem(self) -> Result<(&'static str, String), String> {
         match self {
             Self::Command(command) => {
@@ -54,13 +57,13 @@ impl<'p, 'a> ExampleValidator<'p, 'a> {
         Self { root, commands }
     }
 
-    /// Returns all pages, that of the target itself first.
+    /// Returns the help page of the target, followed by the pages of its commands.
     pub fn pages(&self) -> impl Iterator<Item = &'p PrintedPage<'a>> {
         std::iter::once(self.root).chain(self.commands.iter().copied())
     }
 
-    /// Passes if the command and the long flags of an example exist, and, if it is the call of a probe, the run ended
-    /// as declared.
+    /// Passes if the help describes the command and the long options of an example. If a probe makes the same call, its
+    /// run also has to end as declared. A failure points to the example in `page`.
     pub fn validate(&self, page: &PrintedPage, example: &Example) -> Assertion {
         match self.find_error(&example.args).map(InvalidCall::into_problem) {
             Some(Ok((kind, detail))) => page.run.failed_at_line(kind, Stream::Stdout, example.line, detail),
@@ -69,7 +72,7 @@ impl<'p, 'a> ExampleValidator<'p, 'a> {
         }
     }
 
-    /// Returns what is wrong with a call of these arguments, as far as the pages show.
+    /// Returns what is wrong with the arguments of a call according to the help pages; `None` if no error is found.
     pub fn find_error(&self, args: &[String]) -> Option<InvalidCall> {
         let len = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
         let args = &args[..len];
@@ -102,7 +105,7 @@ impl<'p, 'a> ExampleValidator<'p, 'a> {
         unread
     }
 
-    /// Returns the command that the arguments of an example begin with.
+    /// Returns the command that an example calls, which the first words of its arguments name.
     fn called(&self, args: &[String]) -> CalledCommand<'p, 'a> {
         let root = self.root;
         if root.page.interface.commands.is_empty() {
@@ -149,7 +152,7 @@ impl<'p, 'a> ExampleValidator<'p, 'a> {
         }
     }
 
-    /// Passes unless the example is the call of a declared probe that did not end as declared.
+    /// Fails only if a declared probe makes the same call as the example, and its run did not end as declared.
     fn ended_as_declared(&self, args: &[String]) -> Assertion {
         let context = self.root.run.context;
         let without_format = context.derived(DerivedKind::NoFormat);

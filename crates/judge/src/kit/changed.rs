@@ -1,4 +1,4 @@
-//! The relevant changes of a run in its workspace and its home.
+//! The files that a run changed in its workspace and its home, without caches, logs and temporary files.
 
 use crate::context::{CheckContext, RunView};
 use crate::verdict::Reason;
@@ -23,12 +23,14 @@ pub struct RunChanges<'a> {
     pub all: Vec<&'a FileChange>,
     /// True if the recording does not list all changes.
     pub is_truncated: bool,
-    /// Number of further changes that reading calls also make, which `p5-read-only` reports.
+    /// Number of further changes that calls such as `--help`, which should only read, make as well. The check
+    /// `p5-read-only` reports them.
     reported_elsewhere: usize,
 }
 
 impl<'a> RunChanges<'a> {
-    /// Returns the changes of `run`; fails if they are unknown.
+    /// Returns the changes of `run`, without changes that reading calls such as `--help` make as well. Returns an error
+    /// if the changes are unknown.
     pub fn of(run: &RunView<'a>) -> Result<Self, Reason> {
         let mut changed = Self::excluding(run, |_| false)?;
         let read: Vec<&FileChange> = changes_of_reading_calls(run.context).collect();
@@ -43,7 +45,7 @@ impl<'a> RunChanges<'a> {
         changed.ensure_decidable(run)
     }
 
-    /// Fails if no relevant change is listed but the recording does not list all changes.
+    /// Returns an error if no relevant change is listed, but the recording omits some changes, which may be relevant.
     fn ensure_decidable(self, run: &RunView<'_>) -> Result<Self, Reason> {
         match self.all.is_empty() && self.is_truncated {
             true => {
@@ -58,12 +60,13 @@ impl<'a> RunChanges<'a> {
         Self { all, is_truncated: false, reported_elsewhere: 0 }
     }
 
-    /// Returns the change of the same path.
+    /// Returns the change in this list with the area and the path of `change`.
     pub fn find(&self, change: &FileChange) -> Option<&'a FileChange> {
         self.all.iter().copied().find(|own| own.area == change.area && own.path == change.path)
     }
 
-    /// Returns whether the run made no relevant change; fails if another check reports its changes.
+    /// Returns true if the run made no relevant change. Returns an error if it only made changes that `p5-read-only`
+    /// reports.
     pub fn changed_nothing(&self, run: &RunView<'_>) -> Result<bool, Reason> {
         if self.is_empty() && self.reported_elsewhere > 0 {
             let what = format!("{} only changes files that reading calls change as well", run.label());
@@ -72,7 +75,8 @@ impl<'a> RunChanges<'a> {
         Ok(self.is_empty())
     }
 
-    /// Returns the changes of a reading call, whose configuration files are no results either.
+    /// Returns the changes of a call that should only read. Configuration files in the home are ignored, like caches
+    /// and logs.
     pub fn of_reading_call(run: &RunView<'a>) -> Result<Self, Reason> {
         let file = run.context.profile.conventions.config_file.as_deref();
         Self::excluding(run, |path| path.starts_with(".config/") || Some(path) == file)
@@ -98,17 +102,17 @@ impl<'a> RunChanges<'a> {
             .ensure_decidable(run)
     }
 
-    /// True if the run changed something, including what reading calls also change.
+    /// True if the run made a relevant change, including changes that reading calls such as `--help` make as well.
     pub fn changed_anything(&self) -> bool {
         !self.is_empty() || self.reported_elsewhere > 0
     }
 
-    /// True if the run itself made no relevant change.
+    /// True if the run made no relevant change, apart from changes that reading calls such as `--help` make as well.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Returns everything that a run created in its home, including caches and logs.
+    /// Returns all files and folders that a run created in its home, including caches and logs.
     pub fn created_in_home(run: &RunView<'a>) -> Result<Self, Reason> {
         let changes = recorded_changes(run)?;
         let is_made = |change: &&FileChange| change.area == Area::Home && change.before.is_none();
@@ -138,7 +142,7 @@ impl<'a> RunChanges<'a> {
     }
 }
 
-/// Returns the changes that the recording lists for a run.
+/// Returns the file changes of a run, as recorded. An error states why they are unknown.
 pub fn recorded_changes<'a>(run: &RunView<'a>) -> Result<&'a Changes, Reason> {
     if let Some(changes) = &run.observation.changes {
         return Ok(changes);
@@ -148,13 +152,14 @@ pub fn recorded_changes<'a>(run: &RunView<'a>) -> Result<&'a Changes, Reason> {
     Err(format!("the changes of {label} are unknown: its folders are too large or unreadable, or the recording does not contain the changes").into())
 }
 
-/// Returns the probes that only read: declared ones without an effect, and some of the target itself.
+/// Returns the probes that should only read: declared ones without an effect, and calls such as `--help` and
+/// `--version`.
 pub fn reading_probes<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a Probe> {
     let own = READING_CALLS.into_iter().flat_map(|kind| context.derived(kind));
     context.declared().filter(|probe| probe.effect.is_none()).chain(own)
 }
 
-/// Returns what reading calls change, in text.
+/// Returns the file changes by calls that should only read, in the text format.
 fn changes_of_reading_calls<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a FileChange> {
     let probes = reading_probes(context).filter(|probe| probe.call.workspace.is_some());
     let runs = probes.filter_map(|probe| context.plain(probe, OutputFormat::Text));
@@ -188,7 +193,7 @@ fn change_in_words(change: &FileChange) -> String {
     }
 }
 
-/// True if the content of a file differs after the same call in another folder.
+/// True if the same call in another folder, whose changes are `other`, wrote another content to the same file.
 pub fn varies_between_runs(written: &FileChange, other: &RunChanges) -> bool {
     let other = other.find(written).and_then(|other| other.after.as_ref());
     let (Some(one), Some(two)) = (&written.after, other) else { return false };

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use std::fmt;
 use strict_json::{JsonType, ProblemKind, escape_token};
 
-/// Returns whether a problem is typical of a stream that ends too early.
+/// Returns true for a problem that is typical of a stream that ends too early, such as truncated JSON.
 pub fn ends_early(kind: ProblemKind) -> bool {
     matches!(kind, ProblemKind::Truncated | ProblemKind::Torn | ProblemKind::Empty | ProblemKind::InvalidUtf8)
 }
 
-/// Lists the first of some problems, and the number of the others.
+/// Joins the first problems with semicolons, followed by the number of the others, such as `a; b; c; d; and 3 more`.
 pub fn list_first(problems: &[String]) -> String {
     const MAX_LISTED: usize = 4;
     let listed = problems[..problems.len().min(MAX_LISTED)].join("; ");
@@ -22,7 +22,7 @@ pub fn list_first(problems: &[String]) -> String {
 
 /// A position where two shapes differ.
 pub struct Difference {
-    /// Pointer to the position; the elements of a list count as one, with index 0.
+    /// JSON pointer to the position. All elements of a list have the index 0.
     pub pointer: String,
     /// Kind of the difference: `keys` or `types`.
     pub kind: &'static str,
@@ -35,14 +35,14 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Returns the first of the [`differences`], if there is any.
+/// Returns the first of the [`differences`]; `None` if there are none.
 pub fn difference(a: &Shape, b: &Shape) -> Option<Difference> {
     differences(a, b).into_iter().next()
 }
 
-/// Returns the differences between two shapes: a key that is always present in one and never in the other, or another
-/// type. Null matches any type; the elements of empty lists match anything; keys that are data (IDs, paths, numbers)
-/// may differ.
+/// Returns the differences between two shapes. A difference is a key that one shape always has and the other never, or
+/// another type. Null matches any type, and the elements of empty lists match anything. Keys that are data (IDs, paths,
+/// numbers) may differ.
 pub fn differences(a: &Shape, b: &Shape) -> Vec<Difference> {
     let mut found = Vec::new();
     collect_differences(a, b, &mut String::new(), &mut found);
@@ -88,7 +88,8 @@ fn collect_differences(a: &Shape, b: &Shape, pointer: &mut String, found: &mut V
     }
 }
 
-/// Returns whether two shapes have the same number of objects. Lists with other elements may have other optional keys.
+/// Returns whether two shapes have the same number of objects. Otherwise, missing keys are no differences, because
+/// lists with other elements may have other optional keys.
 fn have_same_count(a: &Shape, b: &Shape) -> bool {
     a.object_count() == b.object_count()
 }
@@ -97,8 +98,8 @@ fn names(types: &BTreeSet<JsonType>) -> String {
     types.iter().map(|json_type| json_type.name()).collect::<Vec<_>>().join(" or ")
 }
 
-/// Returns whether the keys that differ between two objects are data, as in a map, rather than names: they look like
-/// data, and so do the other keys, or all values have one type.
+/// Returns whether two objects are maps, in which keys are data, such as IDs or paths. All keys that only one of them
+/// has must look like data. In addition, all other keys look like data, or all values have one type.
 fn keys_are_data(a: &Shape, b: &Shape) -> bool {
     let is_data = |key: &str| key.contains(|c: char| c.is_ascii_digit() || "/.:@ ".contains(c));
     let has_only_data_keys = |one: &Shape, other: &Shape| {

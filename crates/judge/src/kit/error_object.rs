@@ -9,7 +9,8 @@ use agentnative_core::run::Bytes;
 use serde_json::{Map, Value};
 use strict_json::{Problem, ProblemKind};
 
-/// Returns all faults of an error in a JSON mode: of stdout, of the text around the error object, and of the object.
+/// Judges how a failing run in a JSON format reports its error: stdout, the text around the error object, and the keys
+/// of the object. Returns one assertion for each fault, or a single `Ok`.
 pub fn error_object(run: &RunView) -> Vec<Assertion> {
     if let Some(reason) = not_a_failure(run) {
         return vec![Err(reason.into())];
@@ -80,15 +81,15 @@ const KEYS: &str = "`error`, `kind` and `message`";
 const MAX_SEARCHED: u64 = 16 << 10;
 
 struct ErrorObject {
-    /// Line at which it begins, from 0; `None` if it is the whole stream.
+    /// Line at which the object begins, from 0; `None` if the object is the entire stream.
     line: Option<usize>,
     object: Map<String, Value>,
     /// True if the stream contains only JSON objects.
     is_alone: bool,
 }
 
-/// Returns the error object in other text: of the objects that begin a line, the first with a key of an error, else the
-/// last.
+/// Searches a stream with other text for the error object. Each JSON object at the start of a line may be one. Returns
+/// the first with a key such as `error`, else the last; `None` if there is no JSON object.
 fn find_error_object(run: &RunView, channel: Stream) -> Option<ErrorObject> {
     let lines = run.lines(channel).filter(|_| run.bytes(channel).len() <= MAX_SEARCHED)?;
     let (mut objects, mut is_alone, mut index) = (Vec::new(), true, 0);
@@ -117,14 +118,14 @@ fn find_error_object(run: &RunView, channel: Stream) -> Option<ErrorObject> {
     Some(ErrorObject { line: Some(line), object, is_alone })
 }
 
-/// Returns the keys of an error object that are not non-empty strings.
+/// Returns the required keys (`error`, `kind`, `message`) whose values are missing, empty or not strings.
 pub fn lacking_keys(object: &Map<String, Value>) -> impl Iterator<Item = &'static str> {
     let is_missing =
         |key: &&str| object.get(*key).and_then(Value::as_str).is_none_or(|text| text.trim().is_empty());
     ["error", "kind", "message"].into_iter().filter(is_missing)
 }
 
-/// Fails if an error object lacks keys.
+/// Returns a failed assertion if an error object lacks required keys; otherwise `None`.
 fn keys_missing(run: &RunView, channel: Stream, object: &ErrorObject) -> Option<Assertion> {
     let missing: Vec<String> = lacking_keys(&object.object).map(|key| format!("`{key}`")).collect();
     let strings = match &missing[..] {
@@ -139,7 +140,8 @@ fn keys_missing(run: &RunView, channel: Stream, object: &ErrorObject) -> Option<
     })
 }
 
-/// Fails for an empty error channel. If text has no message either, that is the root cause.
+/// Returns a failed assertion for an empty error stream. If the run in the text format also prints nothing to stderr,
+/// the assertion is inconclusive and refers to the check that reports this.
 fn empty_channel(run: &RunView, channel: Stream) -> Assertion {
     let text = run.context.plain(run.probe, OutputFormat::Text);
     if text.is_some_and(|text| {
@@ -155,7 +157,8 @@ fn empty_channel(run: &RunView, channel: Stream) -> Assertion {
     )
 }
 
-/// Returns why a run shows nothing about how failures are reported.
+/// Returns why a run does not show how the target reports failures, such as a run that succeeded. `None` if the run
+/// shows it.
 pub fn not_a_failure(run: &RunView) -> Option<Reason> {
     match run.exit() {
         None => run.unusable(),
@@ -179,12 +182,12 @@ pub fn not_a_failure(run: &RunView) -> Option<Reason> {
     }
 }
 
-/// True if a line with words is on the other stream as well.
+/// True if `line` contains words and is also one of `stderr_lines`. Lines of up to three bytes do not count.
 pub fn is_repeated(line: &str, stderr_lines: &[String]) -> bool {
     line.trim().len() > 3 && has_words(line) && stderr_lines.iter().any(|stderr_lines| stderr_lines == line)
 }
 
-/// True if all lines with words on stdout are on stderr as well.
+/// True if stderr contains all lines of stdout that have words.
 pub fn repeats(run: &RunView) -> bool {
     let (Some(out), Some(stderr_lines)) = (run.lines(Stream::Stdout), run.lines(Stream::Stderr)) else {
         return false;
@@ -195,14 +198,14 @@ pub fn repeats(run: &RunView) -> bool {
 /// What to do about text around an error object.
 pub const SILENCE_HINT: &str = "in JSON modes, print no progress and no log lines";
 
-/// Invalid data on the stdout of a failing run in a JSON mode.
+/// Invalid data on the stdout of a failing run in a JSON format.
 pub struct Misplaced {
     pub problem: Problem,
-    /// True if it is text, not truncated or malformed JSON.
+    /// True if the data is plain text, and not truncated or malformed JSON.
     pub is_prose: bool,
 }
 
-/// Returns what makes stdout invalid; white space alone is valid.
+/// Returns why the stdout of a failing run is invalid. `None` if stdout is valid JSON, or has only white space.
 pub fn misplaced(run: &RunView) -> Option<Misplaced> {
     let scan = run.scan();
     let problem = scan.structural()?.clone();
@@ -216,8 +219,8 @@ pub fn misplaced(run: &RunView) -> Option<Misplaced> {
     Some(Misplaced { problem, is_prose })
 }
 
-/// True if the text from `offset` on begins an object or an array, and not a word in brackets such as `[error]`; `None`
-/// if there is only white space.
+/// Returns true if the bytes from `offset` on begin a JSON object or array; a word in brackets, such as `[error]`, is
+/// no array. `None` if there is only white space.
 fn opens_json(bytes: &Bytes, offset: u64) -> Option<bool> {
     let mut window = [0; 512];
     let length = bytes.read_at(offset, &mut window).ok()?;

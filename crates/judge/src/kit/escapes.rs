@@ -1,6 +1,7 @@
 //! Escape sequences of terminals.
 
-/// True if the bytes after an escape move, save, hide or show the cursor, or erase.
+/// True if the bytes after an escape character move, save, hide or show the cursor, or erase text. `[2J` erases the
+/// screen.
 pub fn moves_cursor(sequence: &[u8]) -> bool {
     match sequence {
         [b'7' | b'8' | b'M' | b'D' | b'E' | b'c', ..] => true,

@@ -4,16 +4,16 @@ use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::CheckId;
 use agentnative_core::probe::{Probe, TargetProfile};
 
-/// Reason of all checks of failures if only invalid usage fails.
+/// Message of the checks that need a failing call, if only calls with invalid usage fail.
 pub const NO_FAILURE: &str = "no probe fails: declare one with its exit code, such as `exit = 1`";
 
-/// Returns what to do if no successful probe can decide: declare one in these formats, such as `json or jsonl`; in any
-/// if empty.
+/// Returns advice for a check that lacks a successful probe, such as `declare a probe that succeeds in json or jsonl`.
+/// `formats` is the end of this text; if it is empty, any format is sufficient.
 pub fn declare_success(formats: &str) -> String {
     format!("declare a probe that succeeds{}", in_formats(formats))
 }
 
-/// Returns what to do if no failing probe can decide, as [`declare_success`].
+/// Returns advice for a check that lacks a failing probe. `formats` has the same meaning as in [`declare_success`].
 pub fn declare_failure(formats: &str) -> String {
     format!("declare a probe that fails{}, such as `exit = 1`", in_formats(formats))
 }
@@ -26,7 +26,8 @@ pub fn display_exit(exit: Option<i32>) -> String {
     exit.map_or_else(|| "none".to_owned(), |code| code.to_string())
 }
 
-/// Returns the check that judges the exit codes of this probe.
+/// Returns the check that judges the exit code of `probe`, such as `p2-exit-success` for a probe that should exit with
+/// 0.
 pub fn exit_check(profile: &TargetProfile, probe: &Probe) -> CheckId {
     match probe.exit {
         _ if is_invalid_usage(probe) => CheckId::P2ExitUsage,
@@ -40,7 +41,7 @@ pub fn exit_check(profile: &TargetProfile, probe: &Probe) -> CheckId {
     }
 }
 
-/// True for a derived call of the target itself with an unknown flag or command.
+/// True for a call of the target itself with an unknown flag or an unknown command, which agentnative derives.
 pub fn is_invalid_usage(probe: &Probe) -> bool {
     [DerivedKind::UnknownFlag, DerivedKind::UnknownCommand].into_iter().any(|kind| probe.is_kind(kind))
 }

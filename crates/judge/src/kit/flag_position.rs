@@ -1,12 +1,12 @@
-//! Where a common option is accepted.
+//! Finds other calls in which the target accepts a common option, such as `--quiet`.
 
 use crate::context::CheckContext;
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::CommonOption;
 use agentnative_core::probe::Probe;
 
-/// Returns where a common option is accepted that this call of `kind` rejects, in words: before the subcommand, or by
-/// another probe.
+/// Returns where the target accepts a common option that it rejects in `call`, such as `before the subcommand` or by
+/// another probe. `None` if it is accepted nowhere. Calls of `kind` are derived from other probes with the same option.
 pub fn accepted_elsewhere(
     context: &CheckContext,
     call: &Probe,

@@ -9,7 +9,7 @@ use agentnative_core::config::Feature;
 const NETWORK: [&str; 9] =
     ["clone", "deploy", "download", "fetch", "publish", "pull", "push", "sync", "upload"];
 
-/// Returns the judgement if no probe sends a request to a server that never responds.
+/// Judges a target without a probe that sends a request to a server that never responds.
 pub fn no_request(context: &CheckContext) -> Judgement {
     let undeclared = UndeclaredFeature {
         feature: Feature::Network,

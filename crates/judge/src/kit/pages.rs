@@ -11,10 +11,10 @@ use std::io::Read as _;
 const MAX_PAGE: u64 = 1 << 20;
 const MAX_NAMED: usize = 3;
 
-/// A page with the run that printed it.
+/// A parsed help page, with the run that printed it.
 pub struct PrintedPage<'a> {
     pub run: RunView<'a>,
-    /// Words of the command; empty for the target itself.
+    /// Words that name the command, such as `remote` and `add`; empty for the target itself.
     pub path: &'a [String],
     pub page: CommandPage,
 }
@@ -22,12 +22,13 @@ pub struct PrintedPage<'a> {
 pub struct Pages<'a> {
     /// Page of the target itself.
     pub root: PrintedPage<'a>,
-    /// Pages of its commands, or why one is missing.
+    /// Help pages of its commands. An error states why a page is missing.
     pub commands: Vec<Result<PrintedPage<'a>, Reason>>,
 }
 
 impl<'a> Pages<'a> {
-    /// Reads the pages; fails if the target itself printed none.
+    /// Parses the help pages of the target and of its commands from their runs. Returns an error if the target itself
+    /// printed no help page.
     pub fn read(context: &'a CheckContext<'a>) -> Result<Self, Reason> {
         let run = help_run(context).ok_or("`--help` was not run")?;
         if run.exited()? != 0 || !run.prints_words() {
@@ -54,7 +55,8 @@ impl<'a> Pages<'a> {
         Ok(Self { root: PrintedPage { run, path: &[], page }, commands })
     }
 
-    /// Returns the judgement if no command was called with its help option.
+    /// Returns a judgement if no help page of a command was requested: not applicable if the target has no commands,
+    /// otherwise unverified. `None` if such pages were requested.
     pub fn without_commands(&self) -> Option<Judgement> {
         if !self.commands.is_empty() {
             return None;
@@ -72,7 +74,8 @@ impl<'a> Pages<'a> {
     }
 }
 
-/// Returns the names of the target, as far as its help shows them.
+/// Returns the names that the target has in its help and its command line, such as `mycli`. Empty if its help was not
+/// run.
 pub fn target_names(context: &CheckContext) -> TargetNames {
     let Some(run) = help_run(context) else { return TargetNames::default() };
     let page = HelpPage::parse(&stdout_start(&run));
@@ -99,7 +102,7 @@ pub fn runs_of_kind<'a>(
     context.derived(kind).filter_map(|probe| context.plain(probe, OutputFormat::Text))
 }
 
-/// Passes if a command prints a page that differs from that of the target.
+/// Passes if the help page of a command differs from `root`, which is the help page of the target.
 pub fn prints_own_page(run: &RunView, root: &[u8]) -> Assertion {
     let call = &run.probe.name;
     let exit = run.exited()?;
@@ -118,7 +121,7 @@ pub fn prints_own_page(run: &RunView, root: &[u8]) -> Assertion {
     Ok(())
 }
 
-/// Returns the first bytes on stdout.
+/// Returns the first bytes on stdout, up to 1 MiB.
 pub fn stdout_start(run: &RunView) -> Vec<u8> {
     let mut bytes = Vec::new();
     // An unreadable capture is an empty page.

@@ -1,4 +1,4 @@
-//! Calls of a scenario, which are made once from a declared probe, such as a confirmed one.
+//! Runs in scenarios: calls that are derived from a declared probe and made once, such as one with a confirmation.
 
 use crate::context::{CheckContext, RunView};
 use crate::verdict::{Assertion, Finding};
@@ -6,7 +6,7 @@ use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::Evidence;
 use agentnative_core::probe::Probe;
 
-/// Returns the run of the call of `kind` that is derived from `probe`.
+/// Returns the run of the call of `kind` that is derived from `probe`; `None` if it was not made.
 pub fn scenario_run<'a>(
     context: &'a CheckContext<'a>,
     kind: DerivedKind,
@@ -16,7 +16,8 @@ pub fn scenario_run<'a>(
     context.plain(call, call.formats.first().copied()?)
 }
 
-/// Fails because the configuration declares that there is no such option.
+/// Returns a failed assertion: the configuration has `flags.KEY = false` for `probe`, so the required option is
+/// missing. `option` is what to add.
 pub fn lacking(probe: &Probe, key: &str, option: &str) -> Assertion {
     let detail = format!(
         "the configuration has `flags.{key} = false` for {}: add {option}, then declare it",

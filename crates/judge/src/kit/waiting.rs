@@ -7,7 +7,8 @@ use agentnative_core::model::{OutputFormat, Stream, Variant};
 use agentnative_core::run::{Bytes, HOSTILE_ENVIRONMENTS, RunEnd, Waiting};
 use strict_json::sanitize;
 
-/// Judges a run that did not end by itself: pagers and filters may wait.
+/// Judges a run that did not end by itself. It passes if it is a pager, or a filter that reads stdin to its end; other
+/// runs fail.
 pub fn waiting(run: &RunView) -> Assertion {
     if shows_pages(run) {
         return Ok(());
@@ -27,9 +28,8 @@ pub fn waiting(run: &RunView) -> Assertion {
     wait_failure(run)
 }
 
-/// True if a run shows its text page by page, as for users on a terminal: it has printed a part of the plain output,
-/// and waits in the middle of it or at the prompt of a pager. A run that waits before any output, or at a question
-/// after all output, is no pager.
+/// True if a run on a terminal is a pager: it printed a part of the plain output, and waits in the middle of it or at
+/// the prompt of a pager. A run that waits before any output, or at a question after all output, is no pager.
 pub fn shows_pages(run: &RunView) -> bool {
     if !run.variant().has_terminal_out() || run.format() != OutputFormat::Text {
         return false;
@@ -60,13 +60,15 @@ fn is_pager_prompt(line: &str) -> bool {
         || line.starts_with("lines ")
 }
 
-/// True if the same call ended with an empty stdin, so that the run waits for input.
+/// True if the same call ended with an empty stdin. This run, whose stdin is open, then waits for input. Also true if
+/// the call was not run with an empty stdin.
 fn ends_with_empty_stdin(run: &RunView) -> bool {
     let plain = run.context.plain(run.probe, run.format());
     plain.is_none_or(|plain| matches!(plain.observation.end, RunEnd::Exited(_) | RunEnd::Signaled(_)))
 }
 
-/// Returns the line of an unanswered question: the last one, if it was unterminated when the wait began.
+/// Returns the stream and the line (from 0) of an unanswered question. It is the last line of a stream that does not
+/// end in a newline.
 fn question(run: &RunView) -> Option<(Stream, usize)> {
     [Stream::Stderr, Stream::Stdout].into_iter().find_map(|stream| {
         let bytes = run.bytes(stream);

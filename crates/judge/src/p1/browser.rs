@@ -9,7 +9,7 @@ use agentnative_core::run::TripwirePurpose;
 
 const SIGN_IN_COMMANDS: [&str; 5] = ["login", "log-in", "signin", "sign-in", "auth"];
 
-/// `p1-no-browser`
+/// Judges `p1-no-browser`: without a terminal, no browser is opened.
 pub fn no_browser(context: &CheckContext) -> Judgement {
     let runs = context.declared().flat_map(|probe| context.runs_of(probe));
     let is_judged = |run: &RunView| matches!(run.variant(), Variant::Plain | Variant::Tty);

@@ -6,7 +6,7 @@ use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{Case, OutputFormat, Stream};
 use agentnative_core::probe::{DISABLED_VALUES, ENABLED_VALUE, Probe, VariableOption, variable_options};
 
-/// `p1-env-flag`
+/// Judges `p1-env-flag`: an environment variable has the effect of its option, and no effect if it is false or empty.
 pub fn env_flag(context: &CheckContext) -> Judgement {
     let pairs = variable_options(context.profile);
     if pairs.is_empty() {
@@ -39,13 +39,15 @@ fn judge_pair(context: &CheckContext, pair: &VariableOption) -> Vec<Assertion> {
     shown.into_iter().flatten().flatten().collect()
 }
 
-/// Returns the run of a probe with an option, or with its variable instead.
+/// Returns the run of `probe` to which `case` adds an option, or an environment variable that replaces the option.
+/// `None` if it was not made.
 fn run<'a>(context: &'a CheckContext<'a>, probe: &Probe, case: &Case) -> Option<RunView<'a>> {
     let call = context.case(DerivedKind::EnvFlag, probe, case)?;
     call.formats.iter().find_map(|format| context.plain(call, *format))
 }
 
-/// Compares the effects of a switch and its variable on a probe; returns why if this probe does not show it.
+/// Judges whether a variable such as `MYCLI_QUIET=1` has the effect of its flag on `probe`. Returns `None` if the probe
+/// was not run with the flag, and an error if the flag has no visible effect on this probe, which then proves nothing.
 fn judge_switch(
     context: &CheckContext,
     probe: &Probe,
@@ -84,7 +86,7 @@ fn judge_switch(
     }))
 }
 
-/// Passes if a probe prints the same each time, except words with a digit.
+/// Fails if repeated runs of `probe` print different output. Words with a digit, such as times, are not compared.
 fn is_reproducible(context: &CheckContext, probe: &Probe) -> Result<(), Reason> {
     let mut again: Vec<RunView> = context.runs_of(probe).filter(RunView::is_repetition).collect();
     if again.is_empty()
@@ -124,7 +126,8 @@ fn judge_switched_off(run: &RunView, without: &RunView, pair: &VariableOption, v
     different(run, without, "falsey", detail)
 }
 
-/// Passes if the variable selects the format as the option does.
+/// Judges whether a variable selects `format` as its option does. Returns `None` if the probe was not run with the
+/// variable, and an error if the run with the option proves nothing.
 fn judge_format_variable(
     context: &CheckContext,
     probe: &Probe,
@@ -151,13 +154,13 @@ fn judge_format_variable(
     }))
 }
 
-/// True if two runs exit alike and print the same, except words with a digit.
+/// True if two runs have the same exit code and print the same. Words with a digit, such as times, are not compared.
 fn same(a: &RunView, b: &RunView) -> bool {
     a.exit() == b.exit()
         && Stream::ALL.into_iter().all(|stream| a.normalized_lines(stream) == b.normalized_lines(stream))
 }
 
-/// Fails at the first line that differs from `other`.
+/// Returns a failure of `run` at its first line that differs from the output of `other`.
 fn different(run: &RunView, other: &RunView, kind: &str, detail: String) -> Assertion {
     for stream in Stream::ALL {
         let (Some(own), Some(others)) = (run.normalized_lines(stream), other.normalized_lines(stream)) else {

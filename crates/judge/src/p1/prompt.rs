@@ -6,7 +6,7 @@ use crate::verdict::{Assertion, Judgement, Unmet, inconclusive};
 use agentnative_core::model::{CheckId, Variant};
 use agentnative_core::run::TripwirePurpose;
 
-/// `p1-no-prompt`
+/// Judges `p1-no-prompt`: without a terminal on stdin, no call waits for input or opens an editor.
 pub fn no_prompt(context: &CheckContext) -> Judgement {
     let runs =
         context.runs().filter(|run| run.variant() != Variant::ClosedPipe && !run.probe.has_special_end());

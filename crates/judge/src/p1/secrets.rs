@@ -1,4 +1,4 @@
-//! Secrets: they can be given in other ways than a variable, and are never printed or stored.
+//! Secrets: the user can pass them in a file or on stdin, and the target neither prints nor stores them.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::display_exit;
@@ -11,10 +11,10 @@ use agentnative_core::probe::Probe;
 use agentnative_core::run::{Area, Leak, LeakEncoding, LeakPlace};
 use strict_json::sanitize;
 
-/// Words in the names of commands that need a secret.
+/// Words in the names of commands that probably need a secret.
 const WITH_SECRET: [&str; 5] = ["auth", "login", "signin", "token", "whoami"];
 
-/// `p1-secret-path`
+/// Judges `p1-secret-path`: a secret can be passed in a file or on stdin.
 pub fn path(context: &CheckContext) -> Judgement {
     let Some(secret) = &context.profile.conventions.secret else { return undeclared(context) };
     let mut probes = context.declared().filter(|probe| probe.call.secret).peekable();
@@ -56,7 +56,8 @@ fn undeclared(context: &CheckContext) -> Judgement {
     undeclared.judgement(context)
 }
 
-/// Passes if a call with the secret in a file or on stdin has the same outcome as with the variable.
+/// Passes if `call` has the same exit code and output as `probe`. `call` receives the secret in a file or on stdin,
+/// `probe` in an environment variable.
 fn same_as_with_variable(context: &CheckContext, probe: &Probe, call: &Probe) -> Assertion {
     let format = call.formats.first().copied().unwrap_or_default();
     let Some(run) = context.plain(call, format) else {
@@ -99,7 +100,7 @@ fn same_as_with_variable(context: &CheckContext, probe: &Probe, call: &Probe) ->
     run.failed_at_line("output", Stream::Stdout, line, detail)
 }
 
-/// `p1-secret-silent`
+/// Judges `p1-secret-silent`: a secret is neither printed nor written to a file.
 pub fn silent(context: &CheckContext) -> Judgement {
     let has_secret_call = |probe: &&Probe| {
         let declared = probe.is_declared() && probe.has_secret(context.profile);
@@ -134,7 +135,8 @@ fn keeps_secret(run: &RunView) -> Assertion {
     }
 }
 
-/// True for a file in the configuration or data folders of the home that only the user can read.
+/// True if the leaked secret is in a file for credentials: a file in a hidden place of the home, such as
+/// `.config/mycli/token`, that only its owner can access.
 fn is_credential_file(leak: &Leak) -> bool {
     let LeakPlace::File(Area::Home, path, mode) = &leak.place else { return false };
     let file = |path: &str| path.starts_with(".config/") || path.starts_with(".local/share/");

@@ -1,4 +1,4 @@
-//! Questions on a terminal: if only stdin is one, and with the option that disables prompts.
+//! Questions on a terminal: a call asks none if only stdin is a terminal, or with the option that disables prompts.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::{declare_success, shows_pages, waiting};
@@ -10,13 +10,13 @@ use agentnative_core::model::{CheckId, Stream, Variant};
 use agentnative_core::probe::Probe;
 use strict_json::sanitize;
 
-/// `p1-tty-detection`
+/// Judges `p1-tty-detection`: a call with captured output asks no question on the terminal.
 pub fn tty_detection(context: &CheckContext) -> Judgement {
     let runs = context.declared_under(Variant::TerminalIn);
     Judgement::from_assertions(runs.map(|run| asks_nothing(&run)), declare_success(""))
 }
 
-/// Passes if a call with captured output asks nothing on the terminal that is its stdin.
+/// Passes if a call asks no question on the terminal that is its stdin, while its stdout and stderr are captured.
 fn asks_nothing(run: &RunView) -> Assertion {
     if !run.waits_for_input() {
         run.plain()?.usable()?;
@@ -45,14 +45,14 @@ fn asks_nothing(run: &RunView) -> Assertion {
     }
 }
 
-/// True if another check reports that this run did not end.
+/// True if a run did not end and another check reports this.
 fn is_reported(run: &RunView) -> bool {
     let is_made = matches!(run.variant(), Variant::Plain | Variant::Tty | Variant::OpenStdin);
     is_made && run.did_not_end() && matches!(waiting(run), Err(Unmet::Failed(_)))
 }
 
-/// Returns the question of a waiting run: its text if it was written to the terminal, or an empty string if it is a
-/// line on a stream that the plain run does not print.
+/// Returns the question of a run that waits for input, or `None` if it asked nothing. The string is the text on the
+/// terminal; it is empty if the question is a line on stdout or stderr that the plain run does not print.
 fn question(run: &RunView) -> Result<Option<String>, Unmet> {
     let terminal = String::from_utf8_lossy(&run.observation.terminal);
     if has_words(&terminal) {
@@ -71,10 +71,10 @@ fn question(run: &RunView) -> Result<Option<String>, Unmet> {
     Ok(None)
 }
 
-/// Maximum length of a question in messages, in characters.
+/// Maximum length of a question that a message quotes, in characters.
 const MAX_QUESTION: usize = 60;
 
-/// `p1-no-input`
+/// Judges `p1-no-input`: the option that disables prompts disables all questions.
 pub fn no_input(context: &CheckContext) -> Judgement {
     match context.profile.conventions.flags.get(CommonOption::NoInput) {
         FormatFlag::Absent => return Judgement::violated(vec![lacking()]),
@@ -111,7 +111,7 @@ fn lacking() -> Finding {
     Finding::lacking("flags.no_input", "add an option that disables prompts, then declare it")
 }
 
-/// True if a probe asks a question on a full terminal.
+/// True if a call of `probe` waits for an answer when stdin, stdout and stderr are a terminal. A pager does not count.
 fn asks(context: &CheckContext, probe: &Probe) -> bool {
     let scenes = [DerivedKind::Unconfirmed, DerivedKind::Confirmed].into_iter();
     let calls = std::iter::once(probe).chain(scenes.flat_map(|kind| context.derived_from(kind, probe)));
@@ -119,7 +119,8 @@ fn asks(context: &CheckContext, probe: &Probe) -> bool {
     runs.any(|run| run.waits_for_input() && !shows_pages(&run))
 }
 
-/// Returns the exit code of a call that changes something in its scenario, without the option.
+/// Returns the exit code of a call that changes something, without the option that disables prompts: from its run
+/// without confirmation, or else from its run with confirmation. `None` if there is no such run.
 fn exit_in_scenario(context: &CheckContext, call: &Probe) -> Option<i32> {
     let source = context.source_of(call)?;
     let mut scenes = [DerivedKind::Unconfirmed, DerivedKind::Confirmed].into_iter();
@@ -129,7 +130,7 @@ fn exit_in_scenario(context: &CheckContext, call: &Probe) -> Option<i32> {
     })
 }
 
-/// Passes if a call with the option asks nothing.
+/// Passes if a call with the option that disables prompts asks no question on a terminal.
 fn judge_no_input(context: &CheckContext, call: &Probe, run: &RunView) -> Assertion {
     let spelling =
         call.common_option(CommonOption::NoInput, context.profile).args().unwrap_or_default().join(" ");

@@ -7,13 +7,13 @@ use agentnative_contract::{Against, Contract, RunExit, Violation, counted};
 use agentnative_core::model::{OutputFormat, Stream};
 use strict_json::Position;
 
-/// Maximum length of stderr that is validated, in bytes.
+/// Maximum number of bytes of stderr that are validated.
 const MAX_STDERR: u64 = 64 << 20;
-/// Maximum number of violations of a run that are named; others are counted.
+/// Maximum number of violations of a run that a message describes. Further violations are only counted.
 const MAX_NAMED: usize = 4;
 
-/// `p2-contract-schema`, `p2-contract-stream` and `p2-contract-exit`: each run with a contract meets its rules of one
-/// kind.
+/// Judges `p2-contract-schema`, `p2-contract-stream` or `p2-contract-exit`: each run of a probe with a contract meets
+/// the contract's rules of the given kind.
 pub fn judge_rules(context: &CheckContext, kind: Against) -> Judgement {
     let has_rules = |contract: &Contract| match kind {
         Against::Json | Against::Schema => true,
@@ -39,8 +39,8 @@ pub fn judge_rules(context: &CheckContext, kind: Against) -> Judgement {
     Judgement::from_assertions(assertions, format!("no run printed output that a contract covers: {missing}"))
 }
 
-/// True if the rules of this kind apply to a run: not to a failed run without output, or with a contract for successes
-/// only.
+/// True if the rules of `kind` apply to a run. To a probe that is expected to fail, they apply only if the contract has
+/// rules for failures, and if the run printed something or the rules concern its exit code.
 fn applies(run: &RunView, contract: &Contract, kind: Against) -> bool {
     let about_failures = !contract.exit_codes().is_empty() || contract.error_stream().is_some();
     let printed = kind == Against::Exit || !run.bytes(Stream::Stdout).is_empty();
@@ -76,7 +76,7 @@ fn against(kind: Against, violations: &[Violation]) -> Vec<&Violation> {
     violations.iter().filter(|violation| violation.against == kind).collect()
 }
 
-/// Fails with the violations; `more` is the number of violations that are not described.
+/// Fails with the given violations. `more` is the number of further violations in the run, which are only counted.
 fn broken(run: &RunView, contract: &Contract, violations: &[&Violation], more: u64) -> Assertion {
     let named = named(violations, more);
     let kind = match violations[0].against {
@@ -88,14 +88,16 @@ fn broken(run: &RunView, contract: &Contract, violations: &[&Violation], more: u
     failed_at(run, kind, violations[0], detail)
 }
 
-/// Fails with the known findings of the contract that a run shows, as warnings.
+/// Fails with violations that the contract lists as known findings; they are reported as warnings. Passes if there are
+/// none.
 fn known(run: &RunView, contract: &Contract, violations: &[&Violation]) -> Assertion {
     let Some(first) = violations.first() else { return Ok(()) };
     let detail = format!("a known finding of the contract {}: {}", contract.name(), named(violations, 0));
     failed_at(run, "known", first, detail).map_err(Unmet::into_known)
 }
 
-/// Returns the violations in a sentence: the distinct ones, and the number of others.
+/// Describes violations in one sentence: the first distinct ones in detail, all others as a number. `more` is the
+/// number of violations that are not in the slice.
 fn named(violations: &[&Violation], more: u64) -> String {
     let mut distinct: Vec<&Violation> = Vec::new();
     for violation in violations {
@@ -120,7 +122,7 @@ fn named(violations: &[&Violation], more: u64) -> String {
     format!("{named}{more}")
 }
 
-/// Fails at the position of a violation.
+/// Fails at the position of `violation` in stdout.
 fn failed_at(run: &RunView, kind: &str, violation: &Violation, detail: String) -> Assertion {
     if run.bytes(Stream::Stdout).is_empty() {
         return run.failed(kind, detail);

@@ -13,18 +13,19 @@ use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read};
 use std::sync::Arc;
 
-/// Maximum number of keys that are named.
+/// Maximum number of keys that a message lists.
 const MAX_NAMED: usize = 6;
 
 impl RunView<'_> {
-    /// Returns the scan of stdout, or why it is missing or truncated.
+    /// Returns the parsed structure of stdout. Fails with the reason if stdout is not valid JSON or is truncated.
     fn complete_scan(&self) -> Result<Arc<Scan>, Reason> {
         self.parsed().map_err(|reason| {
             if self.usable().is_ok() && self.is_truncated() { self.truncated() } else { reason }
         })
     }
 
-    /// True if stdout is a part of what the same call printed under another condition: truncated here, complete there.
+    /// True if the JSON on stdout ends too early, although the same call printed longer and complete JSON under another
+    /// condition, such as into a file.
     pub fn is_truncated(&self) -> bool {
         if self.scan().structural().is_none_or(|problem| !ends_early(problem.kind)) {
             return false;
@@ -39,7 +40,7 @@ impl RunView<'_> {
     }
 }
 
-/// `p2-output-complete`
+/// Judges `p2-output-complete`: the same complete output arrives through a pipe, at a slow consumer and in a file.
 pub fn complete(context: &CheckContext) -> Judgement {
     let json = context.data_probes().flat_map(|probe| {
         [OutputFormat::Json, OutputFormat::Jsonl].into_iter().filter_map(|format| {
@@ -53,11 +54,11 @@ pub fn complete(context: &CheckContext) -> Judgement {
     Judgement::from_assertions(json.chain(text), declare_success("json or jsonl"))
 }
 
-/// Capacity of a pipe in bytes. Shorter output fits into it and cannot be truncated.
+/// Capacity of a pipe in bytes. Shorter output fits into the pipe and cannot be truncated by a slow consumer.
 const PIPE: u64 = 64 * 1024;
 
-/// Compares text that is longer than a pipe, of the call without a format. Only then is it read slowly and written to a
-/// file.
+/// Compares the text that a call without a format flag prints to a pipe, to a slow consumer and to a file. Returns
+/// `None` for text that fits into a pipe: such a call is only run once.
 fn text_for_each_consumer<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Option<Assertion> {
     let call = context.derived_from(DerivedKind::NoFormat, probe).next()?;
     let plain = context.plain(call, OutputFormat::Text)?;
@@ -82,7 +83,7 @@ fn same_text<'a>(context: &'a CheckContext<'a>, plain: RunView<'a>) -> Assertion
     }
 }
 
-/// True if the output of a run is a prefix of that of another.
+/// True if the stdout of `run` is a prefix of the stdout of `complete`.
 fn is_prefix(run: &RunView, complete: &RunView) -> bool {
     let bytes = &run.observation.stdout.bytes;
     same_content(bytes.reader(), complete.observation.stdout.bytes.reader().take(bytes.len()))
@@ -161,7 +162,8 @@ fn same_content(a: impl Read, b: impl Read) -> bool {
     }
 }
 
-/// `p2-output-stable`: compares each run of a call with those before it.
+/// Judges `p2-output-stable`: the JSON of each run of a call has the same keys and types as the JSON of its earlier
+/// runs.
 pub fn stable(context: &CheckContext) -> Judgement {
     let calls = context.data_probes().flat_map(|probe| {
         [OutputFormat::Json, OutputFormat::Jsonl].into_iter().map(move |format| (probe, format))
@@ -192,7 +194,8 @@ pub fn stable(context: &CheckContext) -> Judgement {
     Judgement::from_assertions(assertions, declare_success("json or jsonl"))
 }
 
-/// Compares the shape of a run with the runs before it; each kind of difference is one assertion.
+/// Compares the keys and types in the JSON of `run` with those of earlier runs. Returns a failure for each kind of
+/// difference, a pass if there is none, and nothing if `before` is empty.
 fn same_shape(before: &[(RunView, Arc<Scan>)], run: &RunView, scan: &Scan) -> Vec<Assertion> {
     let found = before.iter().find_map(|(other, seen)| {
         let all = differences(&seen.shape, &scan.shape);
@@ -211,7 +214,7 @@ fn same_shape(before: &[(RunView, Arc<Scan>)], run: &RunView, scan: &Scan) -> Ve
     kinds.map(finding).collect()
 }
 
-/// `p2-envelope`
+/// Judges `p2-envelope`: all commands print the same top-level object.
 pub fn envelope(context: &CheckContext) -> Judgement {
     let mut objects: Vec<(RunView, Vec<String>)> = Vec::new();
     let mut assertions = Vec::new();

@@ -1,4 +1,4 @@
-//! Documented exit codes in the help, the manual and the README.
+//! `p2-exit-documented`: the help, the manual page or a README documents the exit codes.
 
 use super::project_files::ProjectEvidence;
 use crate::verdict::{Finding, Judgement, Reason};
@@ -8,10 +8,10 @@ use agentnative_core::targets::documented_exit_codes;
 use std::collections::BTreeMap;
 use strict_json::sanitize;
 
-/// Maximum length of an excerpt, in characters.
+/// Maximum length of an excerpt from a document in the report, in characters.
 const MAX_EXCERPT: usize = 120;
 
-/// A document, with the evidence that points to it.
+/// The text of the help, the manual page or a README, with evidence that names its source.
 struct Text<'a> {
     text: &'a str,
     source: Evidence,
@@ -44,7 +44,7 @@ impl<'a> Text<'a> {
 }
 
 impl ProjectEvidence<'_> {
-    /// `p2-exit-documented`
+    /// Judges `p2-exit-documented`: help or README documents the exit codes and their meaning.
     pub fn exit_documented(&self) -> Judgement {
         let readmes = self.project.map_or(&[][..], |project| &project.readmes);
         let help = self.help.as_ref().map(|help| Text {
@@ -116,7 +116,8 @@ impl ProjectEvidence<'_> {
     }
 }
 
-/// Returns where the codes are documented, in the order of the texts, each with its first line.
+/// Describes where exit codes are documented, such as `0, 1 in README.md, line 12`. `documented` contains for each code
+/// an index into `texts` and a line, counted from 0.
 fn places(documented: &BTreeMap<i32, (usize, usize)>, texts: &[Text<'_>]) -> String {
     let in_text = |index: usize| {
         let in_this_text: Vec<(&i32, usize)> = documented

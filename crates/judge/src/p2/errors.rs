@@ -1,4 +1,4 @@
-//! How a failing run reports the reason.
+//! Checks of how a failing run reports the reason.
 
 use crate::context::{CheckContext, FormatSupport, RunView};
 use crate::kit::{
@@ -12,7 +12,7 @@ use agentnative_core::model::{OutputFormat, Stream, Variant};
 use agentnative_core::probe::Probe;
 use agentnative_diff::shape::Shape;
 
-/// `p2-stderr-diagnostics`
+/// Judges `p2-stderr-diagnostics`: a failing run reports the reason on stderr, in every format, and not on stdout.
 pub fn diagnostics(context: &CheckContext) -> Judgement {
     let assertions =
         failing(context).flat_map(|run| unless_rejected_for_format(&run, |run| vec![judge_diagnostics(run)]));
@@ -22,7 +22,7 @@ pub fn diagnostics(context: &CheckContext) -> Judgement {
     )
 }
 
-/// `p2-error-json`
+/// Judges `p2-error-json`: in JSON mode, an error is one JSON object with error, kind and message.
 pub fn error_json(context: &CheckContext) -> Judgement {
     let assertions = failing(context)
         .filter(|run| run.format().is_json())
@@ -31,8 +31,8 @@ pub fn error_json(context: &CheckContext) -> Judgement {
     Judgement::from_assertions(assertions.chain(missing_evidence), declare_failure("json or jsonl"))
 }
 
-/// Returns an undecided assertion if no declared probe fails in the formats that the target supports. Invalid usage
-/// only shows how arguments are parsed, and not how the target's own work fails.
+/// Returns an inconclusive assertion if no declared probe fails in one of the formats that the target supports. Invalid
+/// usage is not sufficient: it shows how arguments are parsed, and not how the target's own work fails.
 fn missing_evidence(context: &CheckContext, formats: &[OutputFormat]) -> Option<Assertion> {
     let fails_in = |format| {
         let mut declared = context.failures().filter(|probe| probe.is_declared());
@@ -59,7 +59,8 @@ fn missing_evidence(context: &CheckContext, formats: &[OutputFormat]) -> Option<
     })
 }
 
-/// Judges a run, unless it was rejected for its format: then it shows nothing if a declared probe fails in that format.
+/// Judges a run with `judge`, unless the target rejected the run because of its format flag. Such a run proves nothing:
+/// it is ignored if a declared probe fails in the same format, and inconclusive otherwise.
 fn unless_rejected_for_format(run: &RunView, judge: fn(&RunView) -> Vec<Assertion>) -> Vec<Assertion> {
     if !run.is_rejected_for_format() {
         let with_hint = |assertion: Assertion| assertion.map_err(|unmet| with_outcome_hint(run, unmet));
@@ -78,9 +79,11 @@ fn unless_rejected_for_format(run: &RunView, judge: fn(&RunView) -> Vec<Assertio
 }
 
 impl RunView<'_> {
-    /// True if invalid usage was rejected for its format option, and not for what is invalid: programs with subcommands
-    /// may accept the option only after one. In text, the message names the invalid word. Here it does not, and is not
-    /// JSON, or it names the option, which the help of the target does not list.
+    /// True if a call with invalid usage was rejected because of its format flag, and not because of the invalid word.
+    /// Programs with subcommands may accept `--output json` only after a subcommand.
+    ///
+    /// In text, the message names the invalid word. In this JSON format, the message does not name the word, and either
+    /// is not JSON or names the format flag, which the help does not list as a global option.
     pub fn is_rejected_for_format(&self) -> bool {
         if self.probe.is_declared() || !self.format().is_json() {
             return false;
@@ -96,9 +99,9 @@ impl RunView<'_> {
     }
 }
 
-/// Returns the plain runs of the probes that are expected to fail. Derived invalid usage that succeeds shows nothing
-/// about how failures are reported: an unknown command may be data. An ignored flag counts only if there is no other
-/// evidence.
+/// Returns the plain runs of probes that are expected to fail. Some derived calls with invalid usage succeed, which
+/// shows nothing about how failures are reported. An unknown command that succeeds is left out, because it may be data;
+/// an accepted unknown flag counts only if no declared probe fails.
 fn failing<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a>> {
     let declared = context.failures().any(Probe::is_declared);
     let counts = move |run: &RunView| {
@@ -117,8 +120,8 @@ fn failing<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a
         })
 }
 
-/// Adds what to declare to the finding of a failing run that may be a declared outcome: it printed a complete document,
-/// or complete records, with the shape of a successful run.
+/// Adds a hint to the failure of a run that printed complete JSON with the shape of a success. Its exit code may be an
+/// outcome and not an error: the hint says to declare `result = true`.
 fn with_outcome_hint(run: &RunView, unmet: Unmet) -> Unmet {
     let Unmet::Failed(mut finding) = unmet else { return unmet };
     let context = run.context;
@@ -139,14 +142,14 @@ fn with_outcome_hint(run: &RunView, unmet: Unmet) -> Unmet {
     Unmet::Failed(finding)
 }
 
-/// True if a value has the shape of data, including all keys that are always present.
+/// True if `value` has the structure of `data`, including all keys that are always present in `data`.
 fn is_like(data: &Shape, value: &Shape) -> bool {
     let mut always = data.members().filter(|(_, member)| member.count() == data.object_count());
     difference(data, value).is_none() && always.all(|(key, _)| value.member(key).is_some())
 }
 
-/// Passes if the reason of a failure is on stderr, and no part of it on stdout, in every format. The form of an error
-/// object is validated by [`error_object`].
+/// Passes if a failing run prints the reason to stderr, and no part of it to stdout. In JSON formats, only text on
+/// stdout is a failure here: [`error_object`] validates the error object.
 fn judge_diagnostics(run: &RunView) -> Assertion {
     let text = run.format() == OutputFormat::Text;
     // Text is judged without knowing which formats are supported.

@@ -1,4 +1,4 @@
-//! Exit codes.
+//! The checks of exit codes, such as `p2-exit-usage`.
 
 use crate::context::{CheckContext, FormatSupport, RunView};
 use crate::kit::{declare_success, display_exit, exit_check, is_invalid_usage, lacking_keys};
@@ -11,7 +11,8 @@ use agentnative_core::probe::Probe;
 use agentnative_core::run::RunEnd;
 use serde_json::Value;
 
-/// `p2-exit-error`: also judges the target's own codes, which have no other check.
+/// Judges `p2-exit-error`: a general error exits with 1. Also judges exit codes that only this target has, since they
+/// have no check of their own.
 pub fn error(context: &CheckContext) -> Judgement {
     let ends = context.declared().filter_map(|probe| {
         let code = probe.exit.filter(|_| exit_check(context.profile, probe) == CheckId::P2ExitError)?;
@@ -30,7 +31,7 @@ pub fn error(context: &CheckContext) -> Judgement {
     Judgement::from_assertions(assertions, declare_success(""))
 }
 
-/// `p2-exit-usage`
+/// Judges `p2-exit-usage`: invalid usage exits with 2.
 pub fn usage(context: &CheckContext) -> Judgement {
     let expected = context.profile.conventions.usage;
     let judgement = match code(context, CheckId::P2ExitUsage, expected) {
@@ -49,13 +50,14 @@ pub fn usage(context: &CheckContext) -> Judgement {
     }
 }
 
-/// True if the target's code for invalid usage is not the default, and may therefore also be that of other failures.
+/// True if the configuration of the target sets another exit code for invalid usage than the default. Other failures
+/// may exit with the same code.
 fn has_own_usage(context: &CheckContext) -> bool {
     context.profile.conventions.usage != TargetConfig::default().conventions.usage
 }
 
-/// Returns not applicable with the reason `why`, unless invalid usage succeeds: a target without a code for it still
-/// has to reject it.
+/// Judges a target without an exit code for invalid usage, which still has to reject it. Fails if a call with invalid
+/// usage succeeds; otherwise returns not applicable with the reason `why`.
 fn rejects_invalid_usage(context: &CheckContext, why: String) -> Judgement {
     let wrong = context.probes.iter().filter(|probe| is_invalid_usage(probe));
     let assertions = wrong.flat_map(|probe| context.runs_of(probe)).map(|run| match run.exited()? {
@@ -71,8 +73,8 @@ fn rejects_invalid_usage(context: &CheckContext, why: String) -> Judgement {
     }
 }
 
-/// `p2-exit-success`, `p2-exit-auth`, `p2-exit-config` and a part of `p2-exit-usage`: each probe of this check exits
-/// with its code.
+/// Judges `p2-exit-success`, `p2-exit-auth`, `p2-exit-config` or a part of `p2-exit-usage`: each probe that `check`
+/// covers exits with `code`.
 pub fn code(context: &CheckContext, check: CheckId, code: i32) -> Judgement {
     if !context.profile.conventions.exit_codes.contains(&code) {
         return Judgement::NotApplicable(format!(
@@ -102,19 +104,20 @@ pub fn code(context: &CheckContext, check: CheckId, code: i32) -> Judgement {
     Judgement::from_assertions(assertions, declare_exit(code))
 }
 
-/// Returns what to do if no probe shows an exit code.
+/// Returns a message for the user: no probe exits with `code`, and what to declare.
 fn declare_exit(code: i32) -> String {
     format!("no probe exits with {code}: declare one with this `exit`, or remove the code from `exit_codes`")
 }
 
-/// True if some invalid usage exited with the code of usage errors.
+/// True if at least one call with invalid usage exited with the target's code for usage errors.
 pub fn has_usage_code(context: &CheckContext) -> bool {
     let usage = Some(context.profile.conventions.usage);
     let wrong = context.probes.iter().filter(|probe| probe.exit == usage && !probe.prints_data());
     wrong.filter_map(|probe| context.plain(probe, OutputFormat::Text)).any(|run| run.exit() == usage)
 }
 
-/// Fails if help is printed with a failure code. If stdout is empty, the target may not know the flag.
+/// Fails if `--help` prints help to stdout but exits with a failure code. Otherwise returns `None`: if stdout is empty,
+/// the target may not know the flag.
 fn help_succeeds(run: &RunView) -> Option<Assertion> {
     let prints_help = !run.observation.stdout.bytes.is_empty() && run.observation.stderr.bytes.is_empty();
     match run.exit() {
@@ -166,13 +169,14 @@ fn exits_with(context: &CheckContext, probe: &Probe, code: i32) -> Assertion {
     }
 }
 
-/// True if the message of a derived probe contains its invalid word.
+/// True if the message of a call with invalid usage contains its invalid word, such as the unknown flag.
 fn names_invalid_word(run: &RunView) -> bool {
     run.probe.call.args.last().is_some_and(|word| run.mentions(word.trim_start_matches('-')))
 }
 
-/// Judges invalid usage that exited with the target's own code without naming what is invalid, so that another failure
-/// may be the reason. A call that succeeds without the unknown flag decides, else the declared probes with that code.
+/// Judges invalid usage that exited with the target's own usage code, but whose message does not name the invalid word:
+/// another failure may be the reason. A successful call with an added unknown flag decides; without such a call, the
+/// declared probes with this exit code decide.
 fn judge_unnamed_rejection(run: &RunView, code: i32) -> Assertion {
     let context = run.context;
     let flag = || {
@@ -211,7 +215,7 @@ fn judge_unnamed_rejection(run: &RunView, code: i32) -> Assertion {
     })
 }
 
-/// Returns the reason that all runs of a probe were in formats that the target rejects.
+/// Returns the reason why nothing is known about a probe: all its runs were in formats that the target rejects.
 fn no_format(context: &CheckContext, probe: &Probe) -> Reason {
     let rejected = |format: &&OutputFormat| matches!(context.format_support(**format), FormatSupport::No(_));
     let cause = probe.formats.iter().find(rejected);
@@ -226,7 +230,7 @@ fn no_format(context: &CheckContext, probe: &Probe) -> Reason {
     }
 }
 
-/// `p2-exit-consistent`
+/// Judges `p2-exit-consistent`: the exit code is the same in every format, matches the payload, and is not a signal.
 pub fn consistent(context: &CheckContext) -> Judgement {
     // A call without a home may fail, but not crash.
     let bare_runs = context.probes.iter().flat_map(|probe| context.runs_under(probe, Variant::Bare));
@@ -240,7 +244,8 @@ pub fn consistent(context: &CheckContext) -> Judgement {
     Judgement::from_assertions(signals.chain(formats).chain(payloads), declare_success(""))
 }
 
-/// Fails if an unexpected signal killed the run. [`super::termination::broken_pipe`] judges closed pipes.
+/// Fails if a signal killed the run; `None` otherwise. [`super::termination::broken_pipe`] judges runs whose consumer
+/// closed the pipe.
 fn unexpected_signal(run: &RunView) -> Option<Assertion> {
     match run.observation.end {
         RunEnd::Signaled(signal) if run.variant() != Variant::ClosedPipe => {
@@ -251,8 +256,8 @@ fn unexpected_signal(run: &RunView) -> Option<Assertion> {
     }
 }
 
-/// Passes if the exit code is the same in every format, for every consumer and each time. Text on a terminal is for
-/// users and not compared.
+/// Passes if the exit code of a probe is the same in every format, under every condition and in every repetition. Runs
+/// in text on a terminal are not compared, since their output is for users.
 fn same_code<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Vec<Assertion> {
     let compared = |run: &RunView| match run.variant() {
         Variant::HostileEnv => true,
@@ -278,8 +283,8 @@ fn same_code<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Vec<Asserti
     }]
 }
 
-/// Fails for two runs of a call with different codes: because of their conditions, or by chance if the first code
-/// changes in a repetition.
+/// Returns a failure: `run` has the exit code `exit`, but `other` has `code`. If repetitions of `other` have other
+/// codes as well, the failure says that the exit code changes from run to run.
 fn different_codes(run: &RunView, exit: i32, other: &RunView, code: i32) -> Vec<Assertion> {
     let fails = |detail| run.failed_at_reason("changes", Stream::Stderr, detail);
     let differs = format!("exited with {exit}, but with {code} in {}", other.label());
@@ -293,7 +298,8 @@ fn different_codes(run: &RunView, exit: i32, other: &RunView, code: i32) -> Vec<
     }
 }
 
-/// Passes if the success member of the payload agrees with the exit code.
+/// Passes if the member `ok` or `success` of the JSON output agrees with the exit code, and fails otherwise. Also fails
+/// for an error object with exit code 0. `None` if the output has no such member.
 fn payload(run: &RunView) -> Option<Assertion> {
     // `p2-contract-exit` judges contracts with rules for exit codes.
     if run.context.contract_of(run).is_some_and(|contract| !contract.exit_codes().is_empty()) {

@@ -6,19 +6,20 @@ use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{OutputFormat, Stream};
 use agentnative_core::probe::Probe;
 
-/// `p2-raw`
+/// Judges `p2-raw`: `--raw` prints bare values for other tools.
 pub fn raw(context: &CheckContext) -> Judgement {
     offered(context, DerivedKind::Raw, DerivedKind::IgnoredFlag, "the target has no `--raw`")
 }
 
-/// `p2-more-formats`
+/// Judges `p2-more-formats`: CSV, TSV or YAML are offered in addition to text, json and jsonl.
 pub fn more(context: &CheckContext) -> Judgement {
     let none = "the target offers no format other than text, json and jsonl";
     offered(context, DerivedKind::MoreFormats, DerivedKind::InvalidFormat, none)
 }
 
-/// Passes if a derived probe of this kind is accepted, and one of the kind `wrong` is not: a target that accepts
-/// anything shows nothing.
+/// Passes if the target accepts a derived call of `kind`, such as one with `--raw`, but no call of the kind `wrong`,
+/// such as one with an unknown flag. If it accepts both, the target accepts anything and proves nothing. `none` is the
+/// reason if no call of `kind` is accepted.
 fn offered(context: &CheckContext, kind: DerivedKind, wrong: DerivedKind, none: &str) -> Judgement {
     let fits = |probe: &&Probe| accepted_run(context, probe).is_some_and(|run| is_in_requested_format(&run));
     let Some(found) = context.derived(kind).find(fits) else {
@@ -33,13 +34,14 @@ fn offered(context: &CheckContext, kind: DerivedKind, wrong: DerivedKind, none: 
     }
 }
 
-/// Returns the run of a derived probe that exited as the declared probe expects.
+/// Returns the run of a derived probe if it has the exit code of the declared probe that it is derived from.
 fn accepted_run<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Option<RunView<'a>> {
     let expected = context.source_of(probe)?.exit?;
     context.plain(probe, OutputFormat::Text).filter(|run| run.exit() == Some(expected))
 }
 
-/// True if a run printed something in the requested format.
+/// True if the output of a run has the format that its call requests: CSV, TSV or YAML. For `--raw`, any output is
+/// sufficient.
 fn is_in_requested_format(run: &RunView) -> bool {
     let Some(lines) = run.lines(Stream::Stdout).filter(|lines| !lines.is_empty()) else { return false };
     let format_name = run.probe.name.rsplit(' ').next().unwrap_or_default().trim_end_matches('\'');
@@ -57,14 +59,14 @@ fn is_json(run: &RunView) -> bool {
     formats.into_iter().any(|format| run.context.scans.scan(bytes, format).structural().is_none())
 }
 
-/// True if the lines equal the text output of the same call.
+/// True if `lines` are the same as the text output of the call without the requested format.
 fn is_text(run: &RunView, lines: &[String]) -> bool {
     let source = run.context.source_of(run.probe);
     let text = source.and_then(|source| run.context.plain(source, OutputFormat::Text));
     text.and_then(|text| text.lines(Stream::Stdout)).is_some_and(|text| text == lines)
 }
 
-/// True if all rows of a text have the same number of fields, which may be quoted as in RFC 4180.
+/// True if all rows of `text` have the same number of fields. Quoted fields as in RFC 4180 may contain separators.
 fn is_table(text: &str, separator: char) -> bool {
     let (mut rows, mut fields, mut quoted) = (Vec::new(), 1, false);
     for char in text.chars() {

@@ -1,4 +1,4 @@
-//! Compares output with the last accepted output: the lock.
+//! `p2-contract-locked`: compares output with the lock, a file that describes the last accepted output.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::misplaced;
@@ -13,13 +13,13 @@ use agentnative_diff::{Change, ChangeSeverity, compare};
 use std::io::Read;
 use strict_json::{Position, sanitize};
 
-/// Maximum length of a version, in characters.
+/// Maximum length of the target's version in a lock, in characters.
 const MAX_VERSION: usize = 120;
-/// Maximum length of a line of stderr in messages, in characters.
+/// Maximum length of a line of stderr that a message quotes, in characters.
 const MAX_LINE: usize = 200;
 
-/// Learns the output specifications of the declared probes for a lock. If a run did not end as its probe expects, only
-/// that and the reason are learnt.
+/// Creates a lock from the runs of the declared probes: one output specification for each probe and format. If a run
+/// did not end as its probe expects, the specification contains only this and the reason.
 pub fn learn(context: &CheckContext, target: &str) -> Lock {
     let mut specs = Vec::new();
     for probe in context.declared() {
@@ -31,8 +31,8 @@ pub fn learn(context: &CheckContext, target: &str) -> Lock {
     Lock::new(target, version(context), specs)
 }
 
-/// Returns the specification of an output that cannot be learnt: the reason, the exit code, and the last line of
-/// stderr.
+/// Returns the specification of an output that cannot be learnt. It contains the reason, the exit code and the last
+/// line of stderr.
 fn unlearnable_spec(
     context: &CheckContext,
     probe: &Probe,
@@ -50,7 +50,7 @@ fn unlearnable_spec(
     OutputSpec::unknown(&probe.name, format, code, format!("{}{message}", reason.message))
 }
 
-/// Returns the runs that a specification is learnt from.
+/// Returns the runs from which the output specification of a probe in a format is learnt.
 fn learning_runs<'a>(
     context: &'a CheckContext,
     probe: &'a Probe,
@@ -59,7 +59,7 @@ fn learning_runs<'a>(
     context.runs_of(probe).filter(move |run| run.format() == format && run.expects_plain_stdout())
 }
 
-/// `p2-contract-locked`
+/// Judges `p2-contract-locked`: the output has no breaking change against the lock.
 pub fn locked(context: &CheckContext) -> Judgement {
     let Some(lock) = context.lock else {
         let words = "there is no lock next to the configuration: `agentnative contract lock` writes one";
@@ -115,7 +115,8 @@ fn judge_change(
     }
 }
 
-/// Refers to the checks of errors for text on the stdout of a failing run that is not JSON.
+/// Returns an inconclusive assertion if a failing run prints something to stdout that is not JSON. It refers to the
+/// check that reports this. `None` if stdout has no such problem.
 fn misplaced_by_failure(run: &RunView) -> Option<Assertion> {
     let check = match misplaced(run)?.is_prose {
         true => CheckId::P2StderrDiagnostics,
@@ -125,7 +126,7 @@ fn misplaced_by_failure(run: &RunView) -> Option<Assertion> {
     Some(inconclusive(run.blocked_by(check, what)))
 }
 
-/// Returns the message of a change with its place in the output.
+/// Returns the message of a change, preceded by its event and JSON pointer.
 fn with_place(change: &Change) -> String {
     let event = change.event.as_ref().map_or_else(String::new, |event| format!("event `{event}`, "));
     let error = if change.in_error { "the error, " } else { "" };
@@ -133,7 +134,7 @@ fn with_place(change: &Change) -> String {
     format!("{event}{error}{pointer}{}", change.message)
 }
 
-/// Fails at the place of a change, as far as the output contains it.
+/// Fails at the place of a change in stdout. If stdout does not contain the place, fails at the nearest parent.
 fn broken(run: &RunView, change: &Change, detail: String) -> Assertion {
     let bytes = run.bytes(Stream::Stdout);
     if change.in_error || bytes.is_empty() || run.format() != OutputFormat::Json {
@@ -153,7 +154,8 @@ fn broken(run: &RunView, change: &Change, detail: String) -> Assertion {
     run.failed_at(&change.rule, Stream::Stdout, position, detail)
 }
 
-/// Learns the output specification of a probe in a format; fails if it cannot be learnt.
+/// Learns the output specification of a probe in a format from its runs. Fails with the reason if the runs do not show
+/// it.
 fn learn_spec(context: &CheckContext, probe: &Probe, format: OutputFormat) -> Result<OutputSpec, Reason> {
     let mut learner =
         OutputInference::new(&probe.name, format).outcome(probe.exit.filter(|_| probe.prints_data()));
@@ -184,7 +186,8 @@ fn is_about_failures(contract: &Contract) -> bool {
     !contract.exit_codes().is_empty() || contract.error_stream().is_some()
 }
 
-/// Combines the contract with how this probe ends.
+/// Returns the specification that a contract declares, with the exit codes that were learnt from this probe. Learnt
+/// values also fill in what the contract does not specify.
 fn declared(contract: &Contract, learnt: OutputSpec) -> OutputSpec {
     let spec = OutputSpec::from_contract(contract);
     OutputSpec {
@@ -197,7 +200,7 @@ fn declared(contract: &Contract, learnt: OutputSpec) -> OutputSpec {
     }
 }
 
-/// Returns the version of the target: the first line.
+/// Returns the first line of the output of `--version`; `None` if the call failed or printed nothing.
 fn version(context: &CheckContext) -> Option<String> {
     let probe = context.derived(DerivedKind::Version).next()?;
     let run = context.plain(probe, OutputFormat::Text).filter(|run| run.exit() == Some(0))?;

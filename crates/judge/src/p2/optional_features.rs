@@ -1,4 +1,4 @@
-//! Optional features: short flags for the formats, and the printed schema.
+//! Checks of optional features: the flags `--json` and `--jsonl`, and a command that prints the JSON Schema.
 
 use super::schemas::{self, SchemaError};
 use crate::context::{CheckContext, RunView};
@@ -9,7 +9,7 @@ use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::FormatFlag;
 use agentnative_core::model::{CheckId, OutputFormat, Stream};
 
-/// `p2-json-alias`
+/// Judges `p2-json-alias`: `--json` and `--jsonl` are equivalent to `--output json` and `--output jsonl`.
 pub fn alias(context: &CheckContext) -> Judgement {
     // A format without runs may be one that the target lacks.
     let runs_in = |format: &OutputFormat| {
@@ -72,7 +72,8 @@ fn same(short: &RunView, long: &RunView) -> Assertion {
     }
 }
 
-/// Passes if the short flag has an effect: the call without it prints something else, or an unknown flag is rejected.
+/// Passes if a short flag such as `--json` has an effect: the call without it prints something else, or the target
+/// rejects an unknown flag. Otherwise the target may ignore the short flag.
 fn understood(short: &RunView, long: &RunView) -> Assertion {
     let context = short.context;
     let text = |probe| context.plain(probe, OutputFormat::Text);
@@ -100,7 +101,7 @@ fn understood(short: &RunView, long: &RunView) -> Assertion {
     }
 }
 
-/// `p2-schema-print`
+/// Judges `p2-schema-print`: the target prints a valid JSON Schema, and its output validates against it.
 pub fn schema(context: &CheckContext) -> Judgement {
     if context.profile.conventions.schema == FormatFlag::Absent {
         let formats = [OutputFormat::Json, OutputFormat::Jsonl];

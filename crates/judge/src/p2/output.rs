@@ -1,4 +1,4 @@
-//! The formats on stdout, and that stdout contains only data.
+//! Checks of formats: the target accepts the format flags, and stdout contains only data.
 
 use super::parity;
 use crate::context::{CheckContext, FormatSupport, RunView};
@@ -10,7 +10,8 @@ use agentnative_core::model::{CheckId, OutputFormat, Stream, Variant};
 use agentnative_core::probe::{FlagPosition, Probe, UNKNOWN_FORMAT};
 use strict_json::{Problem, ProblemKind};
 
-/// `p2-output-format`
+/// Judges `p2-output-format`: `--output` accepts `text`, `json` and `jsonl`, defaults to `text`, and rejects any other
+/// value.
 pub fn format(context: &CheckContext) -> Judgement {
     let (mut assertions, mut undecided) = (Vec::new(), Vec::new());
     for format in OutputFormat::ALL {
@@ -86,15 +87,15 @@ pub fn format(context: &CheckContext) -> Judgement {
     )
 }
 
-/// True if the target, or every probe with data, declares that there is no such format.
+/// True if the configuration declares that the format does not exist, for the target or for each probe with data.
 fn lacking(context: &CheckContext, format: OutputFormat) -> bool {
     let declares_lacking = |probe: &Probe| probe.call.format_flags.get(&format) == Some(&FormatFlag::Absent);
     let mut probes = context.data_probes().peekable();
     context.profile.lacks(format) || probes.peek().is_some() && probes.all(declares_lacking)
 }
 
-/// Passes if a format flag that is accepted only at another position than after the arguments is a global option
-/// according to the help.
+/// Judges a format flag that is rejected after the arguments but accepted at `place`. Passes if it is accepted in front
+/// of them and the help lists it as a global option.
 fn judge_position(rejected: RunView, place: FlagPosition) -> Assertion {
     if place == FlagPosition::Front && rejected.context.profile.global_format {
         return Ok(());
@@ -118,7 +119,7 @@ fn judge_rejection(run: &RunView) -> Assertion {
     run.failed_at_reason("refused", Stream::Stderr, detail)
 }
 
-/// Passes if the output without a format flag equals that of `text`.
+/// Passes if the call without a format flag has the same exit code and output as the call in text.
 fn judge_default(without_format: RunView, text: RunView) -> Assertion {
     text.usable()?;
     match without_format.exited()? {
@@ -183,8 +184,8 @@ fn judge_invalid_format(run: &RunView) -> Vec<Assertion> {
     if found.is_empty() { vec![Ok(())] } else { found }
 }
 
-/// `p2-output-json` and `p2-output-jsonl`: judges all runs of the same call, since repetitions reveal intermittent
-/// faults.
+/// Judges `p2-output-json` or `p2-output-jsonl`: stdout is valid in `format`. Judges all runs of a call, since
+/// repetitions reveal intermittent faults.
 pub fn parsed(context: &CheckContext, format: OutputFormat) -> Judgement {
     // If the plain run has a fault, a file or a slow consumer shows nothing new.
     let is_new = |run: &RunView| {
@@ -223,7 +224,7 @@ pub fn parsed(context: &CheckContext, format: OutputFormat) -> Judgement {
     }
 }
 
-/// True if the data of this format contains lists, and all of them are empty.
+/// True if output in `format` contains lists, and all of them are empty.
 fn has_no_item(context: &CheckContext, format: OutputFormat) -> bool {
     let runs = context.data_probes().filter_map(|probe| context.plain(probe, format));
     let scans: Vec<_> = runs.map(|run| run.scan()).collect();
@@ -236,14 +237,14 @@ fn has_no_item(context: &CheckContext, format: OutputFormat) -> bool {
     }
 }
 
-/// True if stderr contains only a JSON object or array.
+/// True if stderr contains exactly one JSON object or array, and nothing else.
 fn is_on_stderr(run: &RunView) -> bool {
     let value = run.value(Stream::Stderr);
     run.document(Stream::Stderr).structural().is_none()
         && value.is_some_and(|value| value.is_object() || value.is_array())
 }
 
-/// `p2-output-pure`
+/// Judges `p2-output-pure`: json and jsonl contain data only, on a terminal and in any environment.
 pub fn pure(context: &CheckContext) -> Judgement {
     let assertions = context.data_runs().flat_map(|run| match run.variant() {
         Variant::Plain => vec![judge_plain(&run)],
@@ -254,8 +255,9 @@ pub fn pure(context: &CheckContext) -> Judgement {
     Judgement::from_assertions(assertions, declare_success("json or jsonl"))
 }
 
-/// Refers to another check if repetitions of the plain call show the same fault, which then occurs by chance. Without
-/// repetitions the fault is kept, and they are requested.
+/// Returns `assertion`, unless repetitions of the plain call show the same fault. The fault then occurs by chance and
+/// not because of the condition of `run`, and another check reports it. If the call was not repeated, also requests
+/// repetitions.
 fn unless_by_chance(run: &RunView, assertion: Assertion) -> Vec<Assertion> {
     if !matches!(&assertion, Err(Unmet::Failed(finding)) if finding.evidence.kind == "not-data") {
         return vec![assertion];
@@ -282,7 +284,7 @@ fn judge_plain(run: &RunView) -> Assertion {
     }
 }
 
-/// Fails if control bytes occur with the data in a repetition only.
+/// Fails if stdout of a repetition contains control bytes that the plain run does not print. `None` otherwise.
 fn judge_repetition(run: &RunView) -> Option<Assertion> {
     let plainly = |plain: RunView| plain.scan().control().is_some();
     if run.unusable().is_some() || run.plain().is_ok_and(plainly) {
@@ -292,7 +294,8 @@ fn judge_repetition(run: &RunView) -> Option<Assertion> {
     scan.control().map(|problem| broken(run, control(problem.kind), "stdout contains control bytes", problem))
 }
 
-/// Passes if a run is data under its condition, given that the plain run is.
+/// Passes if stdout contains only data under the condition of `run`, such as on a terminal. Does not judge a call whose
+/// plain run has faults already.
 fn judge_condition(run: &RunView) -> Assertion {
     let plain = run.plain()?;
     plain.usable()?;
@@ -327,7 +330,8 @@ fn judge_condition(run: &RunView) -> Assertion {
     }
 }
 
-/// Returns the kind of finding for a problem with control bytes.
+/// Returns the name under which a report shows a control byte on stdout: that of NUL, that of a lone CR, or a common
+/// one for all others.
 fn control(kind: ProblemKind) -> &'static str {
     match kind {
         ProblemKind::Nul | ProblemKind::BareCr => kind.name(),
@@ -339,7 +343,7 @@ fn more_than_data(run: &RunView) -> String {
     format!("under {}, stdout contains more than data", run.condition())
 }
 
-/// Fails with a problem of stdout that violates a requirement.
+/// Fails at a problem in stdout. `requirement` begins the message, such as "stdout is not one JSON document".
 fn broken(run: &RunView, kind: &str, requirement: &str, problem: &Problem) -> Assertion {
     let message = format!("{requirement}: {}", problem.message);
     let evidence = run.evidence_at(Stream::Stdout, problem.position, problem.message.clone());

@@ -1,4 +1,4 @@
-//! The check that json and jsonl contain the same records.
+//! `p2-output-parity`: json and jsonl contain the same records.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::{declare_success, differences, list_first};
@@ -9,7 +9,7 @@ use agentnative_diff::shape::{Kind, Shape};
 use std::collections::BTreeMap;
 use strict_json::JsonType;
 
-/// `p2-output-parity`
+/// Judges `p2-output-parity`: json and jsonl contain the same records.
 pub fn parity(context: &CheckContext) -> Judgement {
     let formats = [OutputFormat::Json, OutputFormat::Jsonl];
     if let Some(judgement) = formats.iter().find_map(|format| context.judge_without_formats(&[*format])) {
@@ -73,7 +73,7 @@ fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> 
     }
 }
 
-/// Reports the difference between the records of JSON Lines and the most similar part of the document.
+/// Reports how the records of the JSON Lines output differ from the most similar part of the JSON document.
 fn report_difference(document: &Shape, lines: &RunView, records: &Shape) -> Assertion {
     let (count, name) = (records.count(), &lines.probe.name);
     let parts = parts(document);
@@ -105,7 +105,7 @@ fn report_difference(document: &Shape, lines: &RunView, records: &Shape) -> Asse
     }
 }
 
-/// A part of a document that may correspond to the lines: a list of records, or one object.
+/// A part of the JSON document that may correspond to the JSON Lines output: a list of records, or one object.
 struct Part<'a> {
     pointer: String,
     is_list: bool,
@@ -114,14 +114,16 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// Returns the proportion of common keys, in thousandths.
+    /// Returns the number of keys that this part and `records` have in common, divided by the number of all their keys,
+    /// in thousandths.
     fn likeness(&self, records: &Shape) -> usize {
         let both = self.record.members().filter(|(key, _)| records.member(key).is_some()).count();
         let all = self.record.members().count() + records.members().count() - both;
         (both * 1000).checked_div(all).unwrap_or(0)
     }
 
-    /// Returns the minimum likeness of corresponding parts. A single object may share a key with something else.
+    /// Returns the minimum of [`Part::likeness`] for a part that corresponds to the records. It is higher for a single
+    /// object, because an unrelated object may have a key in common with the records.
     fn min_likeness(&self) -> usize {
         if self.is_list { 1 } else { 500 }
     }
@@ -139,15 +141,16 @@ fn parts(document: &Shape) -> Vec<Part<'_>> {
     objects.map(single).chain(lists).collect()
 }
 
-/// Result of matching the records of a document with those of JSON Lines.
+/// Result of a search for the records of the JSON Lines output in the JSON document.
 enum Match {
     Same,
-    /// The same number, keys and types, but other values.
+    /// The list at this JSON pointer has the same number of records with the same keys and types, but other values.
     OtherValues(String),
     None,
 }
 
-/// Finds the records of the lines in the document: as elements of a list, as the document itself, or as a member.
+/// Searches for the records of `lines` in `document`: as the elements of a list, as the document itself, or as one of
+/// its members.
 fn matches(document: &Shape, lines: &Shape) -> Match {
     let mut best = Match::None;
     for (pointer, list) in lists(document) {
@@ -176,8 +179,9 @@ fn matches(document: &Shape, lines: &Shape) -> Match {
     best
 }
 
-/// Returns the list of an envelope if the only record of the lines is the complete envelope. Outside of an envelope, a
-/// list belongs to the record.
+/// Detects a JSON Lines output whose only record is a complete envelope, such as `{"ok": true, "data": [...]}`. Returns
+/// the pointer and the length of the list in the envelope. Without a key such as `ok`, a list is a part of the record:
+/// returns `None`.
 fn document_line(document: &Shape, lines: &Shape) -> Option<(String, u64)> {
     let envelope = ["ok", "success"].iter().any(|key| document.member(key).is_some());
     let is_whole_document = lines.count() == 1 && lines.kinds().whole == document.kinds().whole;
@@ -188,8 +192,8 @@ fn document_line(document: &Shape, lines: &Shape) -> Option<(String, u64)> {
         .map(|(pointer, list)| (pointer, list.element_count()))
 }
 
-/// Returns whether the only record is the document or one of its members, or whether there is no record for an empty
-/// document.
+/// True if the only record is the document or one of its members. Without records, true if all lists of the document
+/// are empty, or if it has no lists and only Boolean members.
 fn single(document: &Shape, lines: &Shape) -> bool {
     if lines.count() == 0 {
         let lists = lists(document);
@@ -211,7 +215,8 @@ fn single(document: &Shape, lines: &Shape) -> bool {
     })
 }
 
-/// Returns the lists of a document that are not in other lists, with their pointers.
+/// Returns the lists of a document, up to four levels deep, with their JSON pointers. Lists inside of other lists are
+/// left out.
 pub(super) fn lists(document: &Shape) -> Vec<(String, &Shape)> {
     fn walk<'a>(node: &'a Shape, pointer: String, depth: usize, found: &mut Vec<(String, &'a Shape)>) {
         if node.count_of_type(JsonType::Array) > 0 {
@@ -228,12 +233,12 @@ pub(super) fn lists(document: &Shape) -> Vec<(String, &Shape)> {
     found
 }
 
-/// Returns whether two outputs have the same records with the same values.
+/// True if two outputs have the same records with the same values.
 fn same_values(a: &Shape, b: &Shape) -> bool {
     a.kinds() == b.kinds() && a.total_count() == b.total_count() && all_kinds(a) == all_kinds(b)
 }
 
-/// Returns whether two outputs have the same number of records of each kind, whatever their values.
+/// True if two outputs have the same number of records for each set of keys. Values are not compared.
 fn same_keys(a: &Shape, b: &Shape) -> bool {
     fn counts(shape: &Shape) -> Vec<(String, u64, u64)> {
         let lists = [(String::new(), &shape.kinds().whole)].into_iter().chain(all_kinds(shape));

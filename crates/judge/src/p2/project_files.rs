@@ -1,4 +1,4 @@
-//! The checks of the files around the target: their input, and the schema in the repository.
+//! Evidence from the files of the target's project, and the check of the JSON Schema in its repository.
 
 use super::schemas::{self, SchemaError};
 use crate::context::{CheckContext, NO_PROJECT};
@@ -11,36 +11,37 @@ use std::collections::BTreeSet;
 use std::io::Read as _;
 use strict_json::{escape_token, sanitize};
 
-/// Maximum number of schemas that are compared one by one; more are counted.
+/// Maximum number of schema files that are compared with the printed schema one by one. If there are more, only their
+/// number is reported.
 const MAX_COMPARED: usize = 3;
-/// Maximum length of a help text that is read, in bytes.
+/// Maximum number of bytes of the help that are read.
 const MAX_HELP: u64 = 1 << 20;
 
-/// All evidence that these verdicts may rest on.
+/// The evidence for `p2-exit-documented` and `p2-schema-file`: project files, manual page, help and printed schema.
 pub struct ProjectEvidence<'a> {
-    /// Files of the project, if there is one.
+    /// README and schema files of the target's project; `None` if there is no project.
     pub project: Option<&'a ProjectDocuments>,
-    /// Manual page of the target as plain text, if it has one and it was read.
+    /// Manual page of the target as plain text; `None` if there is none or it was not read.
     pub manual: Option<&'a ProjectDocument>,
-    /// Help of the target.
+    /// Help that the target printed; `None` if it was not run or did not end.
     pub help: Option<Help<'a>>,
-    /// True if no runs were to be made, so that there is no help.
+    /// True if this check does not run the target, so that no help is available.
     pub no_runs: bool,
-    /// Exit codes of the target.
+    /// Exit codes that have to be documented.
     pub exit_codes: Vec<i32>,
-    /// Schema that the target prints, if it could be read.
+    /// JSON Schema that the target prints; `None` if it prints none or the schema could not be read.
     pub printed: Option<Value>,
 }
 
-/// The help of a target.
+/// The help that a target printed.
 pub struct Help<'a> {
-    /// Name of the probe.
+    /// Name of the probe that printed the help.
     pub probe: &'a str,
-    /// Command line, if it was recorded.
+    /// Command line of the call; `None` if it was not recorded.
     pub argv: Option<String>,
-    /// Stream that it was printed to.
+    /// Stream to which the help was printed.
     pub stream: Stream,
-    /// Text of the help.
+    /// Text of the help, cut after 1 MiB.
     pub text: String,
 }
 
@@ -72,7 +73,8 @@ impl<'a> ProjectEvidence<'a> {
     }
 }
 
-/// Returns the declared exit codes; if there are none, 0 and those of the declared probes.
+/// Returns the declared exit codes of the target. If none are declared, returns 0 and the exit codes that the declared
+/// probes expect.
 fn expected_exit_codes(context: &CheckContext) -> Vec<i32> {
     let profile = context.profile;
     if profile.conventions.exit_codes_declared {
@@ -84,7 +86,7 @@ fn expected_exit_codes(context: &CheckContext) -> Vec<i32> {
 }
 
 impl ProjectEvidence<'_> {
-    /// `p2-schema-file`
+    /// Judges `p2-schema-file`: the repository contains a valid JSON Schema of the output, equal to the printed one.
     pub fn schema_file(&self) -> Judgement {
         let Some(project) = self.project else {
             return Judgement::NotApplicable(NO_PROJECT.to_owned());
@@ -128,7 +130,8 @@ fn finding(kind: &str, file: &str, detail: String) -> Finding {
     Finding::new(kind, Evidence { file: Some(file.to_owned()), detail, ..Evidence::default() })
 }
 
-/// Returns why a document is not a valid schema; `None` if it is one, or refers to another document.
+/// Returns why a document is not a valid JSON Schema. `None` if it is valid, or if it refers to another document and
+/// therefore cannot be validated.
 fn invalid(schema: &Value) -> Option<String> {
     match schemas::compile(schema) {
         Err(SchemaError::Invalid(error)) => Some(error),
@@ -140,7 +143,7 @@ fn not_a_schema(file: &str, error: &str) -> Finding {
     finding("invalid", file, format!("the file is not a valid JSON Schema: {error}"))
 }
 
-/// Returns the judgement of a file that equals the printed schema.
+/// Judges a schema file that equals the schema that the target prints. Passes if the schema is valid.
 fn equals_printed(file: &str, schema: &Value) -> Judgement {
     match schemas::compile(schema) {
         Err(SchemaError::ExternalReference(other)) => Judgement::unverified(format!(
@@ -151,7 +154,8 @@ fn equals_printed(file: &str, schema: &Value) -> Judgement {
     }
 }
 
-/// Returns the judgement of valid schemas if the printed schema is unknown.
+/// Returns unverified, because the target's printed schema is unknown. `valid` contains the valid schema files of the
+/// repository, each as name and content.
 fn printed_is_unknown(valid: &[(&str, Value)]) -> Judgement {
     let found = match valid {
         [(file, _)] => format!("{file} is a valid JSON Schema"),
@@ -167,7 +171,8 @@ fn printed_is_unknown(valid: &[(&str, Value)]) -> Judgement {
     })
 }
 
-/// Compares valid schemas with the printed one, which none of them equals.
+/// Returns findings for schema files that all differ from the schema that the target prints. `valid` contains the name
+/// and the content of each file.
 fn differences(valid: &[(&str, Value)], printed: &Value) -> Vec<Finding> {
     if valid.len() > MAX_COMPARED {
         let count = valid.len();
@@ -182,7 +187,8 @@ fn differences(valid: &[(&str, Value)], printed: &Value) -> Vec<Finding> {
     differ.collect()
 }
 
-/// Returns the pointer of the first place where two documents differ.
+/// Returns the JSON pointer of the first difference between `a` and `b`; `None` if they are equal. `pointer` is the
+/// JSON pointer of `a` and `b` themselves.
 fn difference(a: &Value, b: &Value, pointer: String) -> Option<String> {
     match (a, b) {
         (Value::Object(a), Value::Object(b)) => {

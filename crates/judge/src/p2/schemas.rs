@@ -1,21 +1,24 @@
-//! JSON Schemas that are printed or in the repository: whether they are valid, and whether they describe output.
+//! Validates JSON Schemas, and distinguishes schemas of output from schemas of settings.
 
 use agentnative_contract::Schema;
 use serde_json::Value;
 
-/// Words in the name or the title of a schema for settings.
+/// Words in the file name or title of a JSON Schema that indicate a schema of settings.
 const SETTINGS_WORDS: [&str; 3] = ["config", "settings", "preset"];
-/// Words that indicate a schema for output nevertheless.
+/// Words in the file name or title of a JSON Schema that indicate a schema of output. They take precedence over
+/// [`SETTINGS_WORDS`].
 const OUTPUT_WORDS: [&str; 3] = ["output", "report", "result"];
 
+/// The reason why a JSON Schema cannot be compiled.
 pub(super) enum SchemaError {
-    /// It is not a valid JSON Schema.
+    /// The document is not a valid JSON Schema; the string is the error message.
     Invalid(String),
-    /// It refers to another document, which is not read; without the reference it is valid.
+    /// The schema refers to another document, which is not read; the string is the reference. Without its references to
+    /// other documents, the schema is valid.
     ExternalReference(String),
 }
 
-/// Compiles a self-contained schema.
+/// Compiles a JSON Schema. Fails if the schema is invalid or refers to another document.
 pub(super) fn compile(schema: &Value) -> Result<Schema, SchemaError> {
     Schema::compile(schema).map_err(|error| {
         let (mut rest, mut elsewhere) = (schema.clone(), None);
@@ -27,7 +30,8 @@ pub(super) fn compile(schema: &Value) -> Result<Schema, SchemaError> {
     })
 }
 
-/// Removes the references to other documents from a schema, and returns the first of them in `first`.
+/// Removes the references to other documents from a schema. Stores the first removed reference in `first`, unless
+/// `first` already contains one.
 fn remove_references(schema: &mut Value, first: &mut Option<String>) {
     match schema {
         Value::Object(members) => {
@@ -43,7 +47,7 @@ fn remove_references(schema: &mut Value, first: &mut Option<String>) {
     }
 }
 
-/// True if the name or the title of a schema indicates settings, not output.
+/// True if the file name or the title of a schema indicates that it describes settings and not output.
 pub(super) fn is_for_settings(file: &str, schema: Option<&Value>) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
     let title = schema.and_then(|schema| schema.get("title")?.as_str()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! How runs end: by themselves, without leftover processes, also if their consumer closes the pipe.
+//! Checks of how runs end: by themselves, without leaving processes behind, even if the consumer closes the pipe.
 
 use crate::context::{CheckContext, FormatSupport, RunView};
 use crate::kit::{declare_success, waiting};
@@ -7,7 +7,7 @@ use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::model::{CheckId, OutputFormat, Stream, Variant};
 use agentnative_core::run::{Leftover, RunEnd};
 
-/// `p2-completes`
+/// Judges `p2-completes`: every run ends by itself, without a prompt and without leaving processes behind.
 pub fn completes(context: &CheckContext) -> Judgement {
     let is_judged = |run: &RunView| run.variant() != Variant::ClosedPipe && !run.probe.has_special_end();
     let assertions = context.runs().filter(is_judged).map(|run| ended(&run));
@@ -50,7 +50,8 @@ fn ended(run: &RunView) -> Assertion {
     }
 }
 
-/// Prefixes of lines in which a runtime reports an error at exit; a traceback may be truncated after its first line.
+/// Beginnings of lines in which a language runtime reports an error while the process exits. They include the first
+/// line of a traceback, since a closed pipe may cut off the others.
 const EXIT_ERRORS: [&str; 4] = [
     "Exception ignored ",
     "Traceback (most recent call last):",
@@ -58,8 +59,8 @@ const EXIT_ERRORS: [&str; 4] = [
     "throw er; // Unhandled 'error' event",
 ];
 
-/// Returns the first line of a crash: a traceback, or an error that a runtime reports at exit. Lines of the plain run
-/// do not count.
+/// Returns the index of the first line of a crash: a traceback, or an error that a language runtime reports at exit.
+/// Ignores lines that also occur in `plain`, the stderr of the plain run.
 fn crash(lines: &[String], plain: &[String]) -> Option<usize> {
     let new: Vec<String> =
         lines.iter().map(|line| if plain.contains(line) { String::new() } else { line.clone() }).collect();
@@ -68,7 +69,7 @@ fn crash(lines: &[String], plain: &[String]) -> Option<usize> {
     traceback.into_iter().chain(new.iter().position(is_crash)).min()
 }
 
-/// `p2-broken-pipe`
+/// Judges `p2-broken-pipe`: a consumer that closes the pipe early causes no traceback, panic or hang.
 pub fn broken_pipe(context: &CheckContext) -> Judgement {
     let assertions =
         context.runs().filter(|run| run.variant() == Variant::ClosedPipe).map(|run| closed(&run));

@@ -1,4 +1,5 @@
-//! Validity of the data: strict JSON, interoperable numbers, the final newline, and when records arrive.
+//! Checks of the data on stdout: strict JSON, interoperable numbers, the final newline, and the time when records
+//! arrive.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::declare_success;
@@ -7,14 +8,14 @@ use agentnative_core::model::{OutputFormat, Stream, Variant};
 use std::time::Duration;
 use strict_json::{ProblemKind, ProblemSeverity};
 
-/// `p2-json-strict` and `p2-json-interop`: plain runs have no problem of this class.
+/// Judges `p2-json-strict` or `p2-json-interop`: the JSON of plain runs has no problem of the given class.
 pub fn without(context: &CheckContext, class: ProblemSeverity) -> Judgement {
     let plain = context.data_runs().filter(|run| run.variant() == Variant::Plain);
     let assertions = plain.flat_map(|run| well_formed(&run, |kind| kind.class() == class));
     Judgement::from_assertions(assertions, declare_success("json or jsonl"))
 }
 
-/// `p2-jsonl-newline`
+/// Judges `p2-jsonl-newline`: the last record ends with a newline.
 pub fn newline(context: &CheckContext) -> Judgement {
     let lines = context
         .data_runs()
@@ -23,7 +24,8 @@ pub fn newline(context: &CheckContext) -> Judgement {
     Judgement::from_assertions(assertions, declare_success("jsonl"))
 }
 
-/// Passes if the data of a run can be parsed and has no problem of these kinds; fails with the first of each kind.
+/// Judges the JSON of a run: returns a failure for the first problem of each kind for which `bad` returns true, or one
+/// pass. Inconclusive if the data cannot be parsed.
 fn well_formed(run: &RunView, bad: impl Fn(ProblemKind) -> bool) -> Vec<Assertion> {
     let scan = match run.parsed() {
         Ok(scan) => scan,
@@ -48,13 +50,14 @@ fn well_formed(run: &RunView, bad: impl Fn(ProblemKind) -> bool) -> Vec<Assertio
     if found.is_empty() { vec![Ok(())] } else { found }
 }
 
-/// Minimum time between the first and the last record on a terminal. A shorter stream cannot be held back.
+/// Minimum time between the first and the last record of a stream on a terminal. In a shorter stream, buffering cannot
+/// be detected.
 const MIN_SPREAD: Duration = Duration::from_millis(150);
 
-/// `p2-jsonl-prompt`
+/// Judges `p2-jsonl-prompt`: streamed records arrive as they are produced, not at exit.
 ///
-/// Programs write line by line to a terminal, and many in blocks to a pipe. The terminal shows when records are
-/// produced, and the pipe whether they arrive then.
+/// Many programs write line by line to a terminal, but in blocks to a pipe. The run on a terminal shows when records
+/// are produced. The run with a pipe shows whether they arrive at that time.
 pub fn prompt(context: &CheckContext) -> Judgement {
     let streams = || context.data_probes().filter(|probe| probe.call.stream);
     if streams().next().is_none() {
@@ -100,7 +103,7 @@ pub fn prompt(context: &CheckContext) -> Judgement {
     Judgement::from_assertions(assertions, declare_success("jsonl"))
 }
 
-/// Returns the time from the first arrival to the last.
+/// Returns the time between the arrivals of the first and the last bytes on stdout.
 fn spread(run: &RunView) -> Duration {
     let chunks = &run.observation.stdout.chunks;
     match (chunks.first(), chunks.last()) {

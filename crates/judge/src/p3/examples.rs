@@ -1,4 +1,4 @@
-//! Whether help pages have examples, and whether these are valid.
+//! Checks of the examples in help pages: they exist, and use commands and options that exist.
 
 use crate::context::CheckContext;
 use crate::kit::{ExampleValidator, Pages, PrintedPage};
@@ -6,7 +6,7 @@ use crate::verdict::{Assertion, Judgement};
 use agentnative_core::model::{CheckId, Stream};
 use std::collections::BTreeSet;
 
-/// `p3-examples`
+/// Judges `p3-examples`: the help contains examples.
 pub(super) fn examples(context: &CheckContext) -> Judgement {
     let root = match Pages::read(context) {
         Ok(pages) => pages.root,
@@ -25,7 +25,7 @@ pub(super) fn examples(context: &CheckContext) -> Judgement {
     Judgement::from_assertions([assertion], "")
 }
 
-/// `p3-command-examples`
+/// Judges `p3-command-examples`: the help of each subcommand contains an example.
 pub(super) fn command_examples(context: &CheckContext) -> Judgement {
     let pages = match Pages::read(context) {
         Ok(pages) => pages,
@@ -45,7 +45,7 @@ pub(super) fn command_examples(context: &CheckContext) -> Judgement {
     Judgement::from_assertions(shown, "")
 }
 
-/// `p3-examples-valid`
+/// Judges `p3-examples-valid`: examples in the help use subcommands and options that exist.
 pub(super) fn valid(context: &CheckContext) -> Judgement {
     let pages = match Pages::read(context) {
         Ok(pages) => pages,

@@ -8,7 +8,7 @@ use agentnative_core::model::{CheckId, OutputFormat, Stream};
 use agentnative_core::probe::{Probe, UNKNOWN_FLAG};
 use std::collections::BTreeSet;
 
-/// `p3-examples-parse`
+/// Judges `p3-examples-parse`: the parser accepts the examples in the help.
 pub(super) fn parse(context: &CheckContext) -> Judgement {
     let pages = match Pages::read(context) {
         Ok(pages) => pages,
@@ -90,7 +90,7 @@ fn judge_run(run: &RunView, examples: &ExampleValidator) -> Assertion {
     ))
 }
 
-/// Returns the format that an example selects, if the target does not support it.
+/// Returns the output format that the arguments of an example select, if the target does not support this format.
 fn unsupported_format(context: &CheckContext, args: &[String]) -> Option<OutputFormat> {
     let is_selected = |format: &OutputFormat| {
         let flag_args = context.profile.format_args(*format);
@@ -100,7 +100,8 @@ fn unsupported_format(context: &CheckContext, args: &[String]) -> Option<OutputF
     OutputFormat::ALL.into_iter().find(|format| is_selected(format) && is_rejected(format))
 }
 
-/// Returns the run of a declared call with the unknown flag, which shows how the target rejects it.
+/// Returns the run of a declared call with an added unknown flag. It shows how the target rejects the flag in a valid
+/// call.
 fn reference<'a>(run: &RunView<'a>) -> Option<RunView<'a>> {
     let context = run.context;
     let tried = context.derived(DerivedKind::IgnoredFlag);
@@ -109,7 +110,8 @@ fn reference<'a>(run: &RunView<'a>) -> Option<RunView<'a>> {
     of_same_probe.chain(tried).find_map(|probe| context.plain(probe, OutputFormat::Text))
 }
 
-/// Returns the lines of the message, including those in JSON strings; without the usage, which lists options.
+/// Returns the lines of an error message. A line that is a JSON object is replaced by the strings in it. The usage is
+/// removed, since it lists options.
 fn message(run: &RunView) -> Vec<String> {
     let lines = Stream::ALL.into_iter().filter_map(|stream| run.lines(stream));
     let message_lines = lines.flatten().flat_map(|line| match serde_json::from_str(&line) {
@@ -134,7 +136,7 @@ fn strings(value: serde_json::Value) -> Vec<String> {
     }
 }
 
-/// Returns the words of a line, without surrounding quotes and punctuation.
+/// Returns the words of a line without surrounding quotes and punctuation; of `--option=value`, only `--option`.
 fn words(line: &str) -> Vec<String> {
     let is_around = |char: char| !char.is_alphanumeric() && char != '-';
     line.split_whitespace()

@@ -1,4 +1,4 @@
-//! Whether a target prints help on request.
+//! Checks of whether the target prints help on request.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::{Pages, command_help_runs, help_run, prints_own_page, runs_of_kind, stdout_start};
@@ -8,7 +8,7 @@ use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{CheckId, Stream};
 use std::collections::BTreeSet;
 
-/// `p3-help`
+/// Judges `p3-help`: `--help` prints help on stdout and exits with 0.
 pub fn help(context: &CheckContext) -> Judgement {
     let page = help_run(context);
     let long = page.iter().map(judge_help);
@@ -28,7 +28,7 @@ pub fn help(context: &CheckContext) -> Judgement {
     note.into_iter().fold(judgement, Judgement::with_note)
 }
 
-/// True if `-h` prints help: it is not rejected, and either stream has a line of the page.
+/// True if `-h` prints help: the run `short` is not rejected, and prints a line of the page that `--help` prints.
 fn is_help(page: &RunView, short: &RunView) -> bool {
     if short.exit() != Some(0) && !short.prints_words() {
         return false;
@@ -40,7 +40,7 @@ fn is_help(page: &RunView, short: &RunView) -> bool {
     !lines(page).is_disjoint(&lines(short))
 }
 
-/// `p3-command-help`
+/// Judges `p3-command-help`: each subcommand prints its own help.
 pub(super) fn command_help(context: &CheckContext) -> Judgement {
     match Pages::read(context) {
         Err(reason) => Judgement::unverified(reason),
@@ -54,7 +54,7 @@ pub(super) fn command_help(context: &CheckContext) -> Judgement {
     }
 }
 
-/// Passes if help is on stdout, stderr is empty, and the exit code is 0.
+/// Passes if a run prints help on stdout and nothing on stderr, and exits with 0.
 fn judge_help(run: &RunView) -> Assertion {
     let call = &run.probe.name;
     let exit = run.exited()?;

@@ -1,4 +1,4 @@
-//! Whether a target prints its version.
+//! `p3-version`: `--version` prints the version and exits with 0.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::runs_of_kind;
@@ -7,7 +7,7 @@ use crate::verdict::{Assertion, Judgement, Unmet};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::Stream;
 
-/// `p3-version`
+/// Judges `p3-version`: `--version` prints the version and exits with 0.
 pub fn version(context: &CheckContext) -> Judgement {
     Judgement::from_assertions(
         runs_of_kind(context, DerivedKind::Version).map(|run| prints_version(&run)),

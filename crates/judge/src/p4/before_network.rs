@@ -8,7 +8,7 @@ use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{CheckId, OutputFormat, Stream, Variant};
 use agentnative_core::probe::Probe;
 
-/// `p4-before-network`
+/// Judges `p4-before-network`: invalid calls fail before a request is sent.
 pub fn before_network(context: &CheckContext) -> Judgement {
     let stalled = || context.probes.iter().filter(|probe| probe.is_declared() && probe.is_stalled());
     if stalled().next().is_none() {
@@ -39,7 +39,7 @@ fn judge_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
     all
 }
 
-/// Passes if the same valid call reaches the server; otherwise invalid calls show nothing.
+/// Passes if the valid call of `probe` sends a request to the server. Otherwise the invalid calls prove nothing.
 fn sends(context: &CheckContext, probe: &Probe) -> Result<(), Reason> {
     let Some(run) = scenario_run(context, DerivedKind::Timeout, probe) else {
         return Err(format!("{} was not run", probe.name).into());

@@ -1,4 +1,4 @@
-//! `p4-config-named`: an invalid configuration is rejected with its exit code, and with the path of the file.
+//! `p4-config-named`: with an invalid configuration file, a command exits with 78 and names the file.
 
 use crate::context::{CheckContext, RunView};
 use crate::verdict::{Assertion, Judgement};
@@ -9,7 +9,7 @@ const EXIT_CONFIG: i32 = 78;
 /// Names of commands that change a configuration file.
 const CONFIGURING_COMMANDS: [&str; 4] = ["config", "configure", "preferences", "settings"];
 
-/// `p4-config-named`
+/// Judges `p4-config-named`: with an invalid configuration file, a command exits with 78 and names the file.
 pub fn config_named(context: &CheckContext) -> Judgement {
     let profile = context.profile;
     let Some(file) = &profile.conventions.config_file else {
@@ -28,12 +28,12 @@ pub fn config_named(context: &CheckContext) -> Judgement {
     Judgement::from_assertions(judged, "no declared call reads the configuration file: declare one that does")
 }
 
-/// True if a declared call rejects an invalid configuration file with its exit code.
+/// True if at least one declared call exits with 78 when the configuration file is invalid.
 pub(super) fn rejects_invalid_file(context: &CheckContext) -> bool {
     with_invalid_file(context).any(|run| run.exit() == Some(EXIT_CONFIG))
 }
 
-/// Returns the runs with an invalid configuration file, of calls that otherwise print data.
+/// Returns the runs with an invalid configuration file. Without this file, the calls print data.
 fn with_invalid_file<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a>> {
     let calls = context.probes.iter().filter(|probe| {
         !probe.has_special_end() && (probe.is_declared() || probe.source().is_some()) && probe.prints_data()
@@ -41,7 +41,8 @@ fn with_invalid_file<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = 
     calls.flat_map(|probe| context.runs_under(probe, Variant::Bare))
 }
 
-/// Judges a run with an invalid file; `None` if nothing shows that the file was read.
+/// Judges a run with an invalid configuration file: it has to exit with 78 and to name the path `file`. `None` if
+/// nothing shows that the call reads the file.
 fn judge_run(run: &RunView, file: &str) -> Option<Assertion> {
     let plain = run.plain().ok()?;
     // A failure without the file as well, or a message that always names it, shows nothing.

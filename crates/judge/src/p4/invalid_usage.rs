@@ -1,4 +1,4 @@
-//! How invalid usage is rejected: with a failure, and by naming what is invalid.
+//! Checks of how invalid usage is rejected: with a failure, and with a message that names the invalid word.
 
 use super::message::no_message;
 use crate::context::{CheckContext, RunView};
@@ -8,10 +8,10 @@ use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{Case, CheckId, OutputFormat, ProbeId, Stream};
 use agentnative_core::probe::{Probe, UNKNOWN_COMMAND, UNKNOWN_FLAG};
 
-/// What to declare if no call with an unknown flag can decide.
+/// Message for the user if no call with an unknown flag is evidence: what to declare.
 const DECLARE_SUCCESS: &str = "no call decides this: declare a probe that succeeds and does not pass its arguments on to another program";
 
-/// `p4-unknown-flag`
+/// Judges `p4-unknown-flag`: every command rejects an unknown flag.
 pub fn unknown_flag(context: &CheckContext) -> Judgement {
     let usage = |probe: &&Probe| exit_check(context.profile, probe) == CheckId::P2ExitUsage;
     let accepted = (context.probes.iter().filter(usage))
@@ -31,7 +31,7 @@ pub fn unknown_flag(context: &CheckContext) -> Judgement {
     Judgement::from_assertions(assertions, DECLARE_SUCCESS)
 }
 
-/// `p4-names-culprit`
+/// Judges `p4-names-culprit`: an error about an unknown flag or command names it.
 pub fn names_culprit(context: &CheckContext) -> Judgement {
     let of_the_target =
         [(DerivedKind::UnknownFlag, UNKNOWN_FLAG), (DerivedKind::UnknownCommand, UNKNOWN_COMMAND)]
@@ -48,15 +48,15 @@ pub fn names_culprit(context: &CheckContext) -> Judgement {
     Judgement::from_assertions(assertions.chain(not_shown), DECLARE_SUCCESS)
 }
 
-/// True if the target may have rejected the call for a missing command, and not for the unknown flag.
+/// True if the target may have rejected the call because it has no subcommand, and not because of the unknown flag.
 fn lacks_command(run: &RunView) -> bool {
     let profile = run.context.profile;
     let has_commands = profile.tries_command || profile.no_command.is_some();
     has_commands && run.probe.is_kind(DerivedKind::UnknownFlag) && run.exit() != Some(0)
 }
 
-/// True if the target may have rejected the call for a missing argument, and not for the unknown flag: its message in
-/// text does not name the flag, and that of a call with all arguments does.
+/// True if the target may have rejected the call because an argument is missing, and not because of the unknown flag.
+/// The text message of this call does not name the flag, but the message of a call with all arguments does.
 fn lacks_argument(run: &RunView) -> bool {
     let names_flag = |run: &RunView| run.mentions(UNKNOWN_FLAG.trim_start_matches('-'));
     let text = run.context.plain(run.probe, OutputFormat::Text);
@@ -83,8 +83,8 @@ fn named(run: &RunView, word: &str) -> Assertion {
     }
 }
 
-/// Returns the calls of successful probes with an unknown flag at the end, except those where it may be an argument of
-/// another program.
+/// Returns the runs of successful calls with an added unknown flag. Calls that may treat the flag as data, or pass it
+/// on to another program, are left out.
 fn with_unknown_flag<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a>> {
     context.derived(DerivedKind::IgnoredFlag).filter_map(move |probe| {
         let source = context
@@ -99,12 +99,14 @@ fn with_unknown_flag<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = 
     })
 }
 
-/// True if a call requests help or the version, which many parsers answer before they parse the rest.
+/// True if a call contains `--help`, `--version` or their short forms. Many parsers answer these before they parse
+/// other arguments.
 fn prints_help_or_version(probe: &Probe) -> bool {
     ["--help", "-h", "--version", "-V"].iter().any(|flag| probe.call.args.iter().any(|arg| arg == flag))
 }
 
-/// True if the end of a call is passed to another program, as far as the call and the help show.
+/// True if the last arguments of a call go to another program, as in `mycli run -- COMMAND`, according to the call
+/// itself or to the help.
 fn passes_on(context: &CheckContext, probe: &Probe) -> bool {
     let command = probe.call.args.iter().find(|arg| !arg.starts_with('-'));
     let helps =

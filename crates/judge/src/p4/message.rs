@@ -1,4 +1,4 @@
-//! Whether a failing run has a message.
+//! Finds out whether a failing run has a message that other checks can judge.
 
 use crate::context::RunView;
 use crate::kit::error_object;
@@ -6,7 +6,8 @@ use crate::verdict::{Reason, Unmet};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{CheckId, OutputFormat, Stream};
 
-/// Returns why a failing run has no message that could be judged, with the check that reports it.
+/// Returns why a failing run has no message to judge, with a reference to the check that reports this. `None` if it has
+/// a message.
 pub(super) fn no_message(run: &RunView) -> Option<Reason> {
     if run.format() != OutputFormat::Text {
         return error_object(run).into_iter().find_map(|assertion| match assertion {

@@ -1,4 +1,4 @@
-//! Whether an error says how to fix it.
+//! `p4-remedy`: an error names the command or the setting that helps.
 
 use super::message::no_message;
 use crate::context::{CheckContext, RunView};
@@ -7,7 +7,7 @@ use crate::verdict::{Assertion, Judgement};
 use agentnative_core::model::{OutputFormat, Stream};
 use serde_json::Value;
 
-/// `p4-remedy`
+/// Judges `p4-remedy`: an error names the command or setting that helps.
 pub fn remedy(context: &CheckContext) -> Judgement {
     let failing = || context.declared().filter(|probe| !probe.prints_data());
     let runs = failing()
@@ -43,7 +43,7 @@ fn names_remedy(run: &RunView) -> Assertion {
     }
 }
 
-/// True if a string in the value contains these words, which may be escaped in the output.
+/// True if a string anywhere in a JSON value contains `words`. In the raw output, characters of `words` may be escaped.
 fn contains(value: &Value, words: &str) -> bool {
     match value {
         Value::String(text) => text.contains(words),

@@ -1,4 +1,4 @@
-//! Tracebacks of unhandled errors.
+//! `p4-no-traceback`: no error causes a traceback or a panic.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::NO_FAILURE;
@@ -8,7 +8,7 @@ use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{CheckId, Stream, Variant};
 use agentnative_core::run::RunEnd;
 
-/// `p4-no-traceback`
+/// Judges `p4-no-traceback`: no error causes a traceback or a panic.
 pub fn no_traceback(context: &CheckContext) -> Judgement {
     let wrong = [DerivedKind::IgnoredFlag, DerivedKind::InvalidFormat, DerivedKind::InvalidValue]
         .into_iter()

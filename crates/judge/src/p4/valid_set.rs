@@ -1,4 +1,4 @@
-//! Whether an error about a closed set of values lists them.
+//! `p4-valid-set`: an error about a closed set of values lists the values.
 
 use crate::context::{CheckContext, FormatSupport, RunView};
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
@@ -6,10 +6,10 @@ use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{CheckId, OutputFormat, Stream};
 use agentnative_core::probe::{Probe, UNKNOWN_FORMAT, UNKNOWN_VALUE};
 
-/// Maximum number of values that have to be listed completely; of more, a part is enough.
+/// Maximum size of a set of values that a message has to list completely. Of a larger set, one value is sufficient.
 const MAX_LISTED: usize = 12;
 
-/// `p4-valid-set`
+/// Judges `p4-valid-set`: an error about a closed set of values lists the values.
 pub fn valid_set(context: &CheckContext) -> Judgement {
     let runs = |kind| context.derived(kind).filter_map(|probe| context.plain(probe, OutputFormat::Text));
     let formats = runs(DerivedKind::InvalidFormat).filter_map(|run| match formats_of(context, &run) {
@@ -49,7 +49,8 @@ pub fn valid_set(context: &CheckContext) -> Judgement {
     Judgement::from_assertions(assertions, "no call with an invalid value was made")
 }
 
-/// Returns the values of the option that was called with an unknown format, as far as the target accepts them.
+/// Returns the formats that the target accepts as values of the option that `run` gave an unknown format. Empty if
+/// there is no such option. Fails if no run shows whether the target accepts one of the formats.
 fn formats_of(context: &CheckContext, run: &RunView) -> Result<Vec<String>, Reason> {
     let Some((_, flag)) = option_with_value(run, UNKNOWN_FORMAT) else { return Ok(Vec::new()) };
     let mut values = Vec::new();
@@ -70,7 +71,8 @@ fn formats_of(context: &CheckContext, run: &RunView) -> Result<Vec<String>, Reas
     Ok(values)
 }
 
-/// Returns the index and the name of the option that has this value in a call.
+/// Finds the option of a call with this value, as `--option VALUE` or `--option=VALUE`. Returns the index of the
+/// argument that contains the value, and the name of the option.
 fn option_with_value(run: &RunView, value: &str) -> Option<(usize, String)> {
     let args = &run.probe.call.args;
     let index = args.iter().position(|arg| arg.contains(value))?;

@@ -5,7 +5,7 @@ use crate::kit::declare_success;
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::model::{Stream, Variant};
 
-/// `p4-write-error`
+/// Judges `p4-write-error`: a command fails if its output cannot be written.
 pub fn write_error(context: &CheckContext) -> Judgement {
     let runs = context.declared_under(Variant::Full).filter(|run| run.probe.exit == Some(0));
     let assertions = runs.filter_map(|run| fails(&run));
@@ -17,7 +17,7 @@ fn is_truncated(run: &RunView) -> bool {
     is_compared && run.format().is_json() && run.is_truncated()
 }
 
-/// Fails if a run succeeds although its output is lost; `None` if there is no output.
+/// Fails if a run whose output cannot be written exits with 0. `None` if the call prints nothing.
 fn fails(run: &RunView) -> Option<Assertion> {
     let context = run.context;
     let declared = context.source_of(run.probe).unwrap_or(run.probe);

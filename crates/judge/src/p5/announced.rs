@@ -5,11 +5,12 @@ use agentnative_core::run::{Area, FileChange};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Paths relative to the workspace.
+/// Paths of files, relative to the workspace of a call.
 type Paths<'a> = BTreeSet<&'a str>;
 
-/// Returns the longest list of the dry run that names a changed file but differs from the changed files; `None` if one
-/// of its lists contains exactly all changed files, or exactly all created, modified or removed ones.
+/// Compares the paths that a dry run lists in JSON with the files that the call changes. Returns `None` if they agree:
+/// a list contains exactly the changed files, or exactly the created, the modified or the removed ones. Otherwise
+/// returns the longest list that names a changed file; `None` if no list names any.
 pub(super) fn differs<'v>(dry_run: &'v Value, changed: &RunChanges) -> Option<Paths<'v>> {
     if changed.is_truncated {
         return None;
@@ -35,7 +36,8 @@ pub(super) fn differs<'v>(dry_run: &'v Value, changed: &RunChanges) -> Option<Pa
     if lists.iter().any(is_announced) { None } else { lists.into_iter().max_by_key(BTreeSet::len) }
 }
 
-/// True if each path of the list is one of the files or a folder with some of them, and each file is covered.
+/// True if the list covers exactly `files`: each path is one of the files or a folder that contains some of them, and
+/// each file is covered by a path.
 fn names_exactly(list: &Paths, files: &Paths) -> bool {
     let names = |path: &str, file: &str| {
         file.strip_prefix(path.trim_end_matches('/'))
@@ -45,7 +47,8 @@ fn names_exactly(list: &Paths, files: &Paths) -> bool {
         && files.iter().all(|file| list.iter().any(|path| names(path, file)))
 }
 
-/// Collects the arrays of strings, and the strings of each member of an array of objects.
+/// Collects the lists of paths in a JSON value into `lists`: arrays of strings, such as `["a", "b"]`, and the values of
+/// each key in an array of objects, such as `[{"path": "a"}, {"path": "b"}]`.
 fn collect<'v>(value: &'v Value, lists: &mut Vec<Paths<'v>>) {
     let path = |value: &'v Value| value.as_str().map(|path| path.trim_start_matches("./"));
     match value {

@@ -1,4 +1,4 @@
-//! Probes that change something: which are declared, and whether they ended as declared.
+//! Helpers for probes that change something: which are declared, and whether they ended as declared.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::{display_exit, scenario_run};
@@ -12,10 +12,11 @@ use agentnative_core::probe::{Effect, Probe};
 /// Words in the names of commands that destroy something.
 const DESTROYS: [&str; 9] = ["clear", "delete", "destroy", "drop", "prune", "purge", "remove", "reset", "rm"];
 
-/// Words in the names of commands that change something else.
+/// Words in the names of commands that change something without destroying it.
 const WRITES: [&str; 8] = ["add", "create", "edit", "install", "push", "set", "update", "write"];
 
-/// Judges each probe that changes something; if there is none, returns what to declare.
+/// Calls `each` for each probe that changes something, and combines the assertions into a judgement. If there is no
+/// such probe, the judgement says what to declare.
 pub(super) fn judge_changing<'a>(
     context: &'a CheckContext<'a>,
     each: impl Fn(&'a Probe, &'a Effect) -> Vec<Assertion>,
@@ -34,7 +35,7 @@ pub(super) fn judge_changing<'a>(
     )
 }
 
-/// Returns the judgement if no probe destroys something.
+/// Returns the judgement for a target none of whose probes is declared to destroy something; it says what to declare.
 pub(super) fn nothing_destroyed(context: &CheckContext) -> Judgement {
     let declare = "one with `workspace` and `destructive = true`";
     undeclared(context, &DESTROYS, "no probe has `destructive`", declare, "destroy something")
@@ -53,7 +54,8 @@ fn undeclared(
         .judgement(context)
 }
 
-/// Returns the run of the complete call, if it ended as declared; otherwise why it is unknown.
+/// Returns the run of a call that changes something, with its confirmation. Fails with the reason if it did not end as
+/// declared.
 pub(super) fn complete_run<'a>(context: &'a CheckContext<'a>, probe: &Probe) -> Result<RunView<'a>, Reason> {
     let Some(run) = scenario_run(context, DerivedKind::Confirmed, probe) else {
         return Err(format!("{} was not run as a complete call", probe.name).into());
@@ -74,8 +76,8 @@ pub(super) fn complete_run<'a>(context: &'a CheckContext<'a>, probe: &Probe) -> 
     }
 }
 
-/// Fails for an exit code that is not the declared one: as `rejected` if the call fails and names the option, else as
-/// `kind`.
+/// Returns a failure of a run with `option` that exited with `code` instead of the declared exit code. The kind of the
+/// failure is `rejected` if the call failed and its message names the option, otherwise `kind`.
 pub(super) fn wrong_code(run: &RunView, option: &str, code: i32, kind: &str) -> Assertion {
     let expected = display_exit(run.probe.exit);
     let name = option.split([' ', '=']).next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `p5-confirm`: a destructive call only acts with its confirmation.
+//! `p5-confirm`: a call that destroys something only acts with its confirmation.
 
 use super::changing::{nothing_destroyed, wrong_code};
 use crate::context::{CheckContext, RunView};
@@ -8,7 +8,7 @@ use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::CommonOption;
 use agentnative_core::probe::Probe;
 
-/// `p5-confirm`
+/// Judges `p5-confirm`: nothing is destroyed without a confirmation.
 pub fn confirm(context: &CheckContext) -> Judgement {
     let destructive = context.changing().filter(|(_, effect)| effect.unconfirmed.is_some());
     let mut probes = destructive.map(|(probe, _)| probe).peekable();
@@ -33,7 +33,7 @@ fn judge_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
     ]
 }
 
-/// Passes if nothing is changed without the confirmation, whatever the call prints.
+/// Passes if a call without `option`, which confirms it, changes nothing. What the call prints is not judged.
 fn judge_unconfirmed(run: &RunView, option: &str) -> Assertion {
     let changed = RunChanges::of(run)?;
     if !changed.changed_nothing(run)? {
@@ -43,7 +43,7 @@ fn judge_unconfirmed(run: &RunView, option: &str) -> Assertion {
     Ok(())
 }
 
-/// Passes if something is changed with the confirmation.
+/// Passes if a call with `option`, which confirms it, changes something.
 fn judge_confirmed(run: &RunView, option: &str) -> Assertion {
     let code = run.exited()?;
     if run.probe.exit.is_some_and(|expected| expected != code) {

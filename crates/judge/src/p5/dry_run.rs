@@ -11,10 +11,10 @@ use agentnative_core::model::{OutputFormat, Stream};
 use agentnative_core::probe::{Effect, Probe};
 use strict_json::sanitize;
 
-/// Maximum length of a list of paths in messages, in characters.
+/// Maximum length of a list of paths that a message quotes, in characters.
 const MAX_LIST: usize = 200;
 
-/// `p5-dry-run`
+/// Judges `p5-dry-run`: a dry run reports what would change, and changes nothing.
 pub fn dry_run(context: &CheckContext) -> Judgement {
     judge_changing(context, |probe, effect| judge_probe(context, probe, effect))
 }
@@ -45,7 +45,8 @@ fn judge_probe(context: &CheckContext, probe: &Probe, effect: &Effect) -> Vec<As
     calls
 }
 
-/// Passes if the call changes something without the option; otherwise a dry run that changes nothing shows nothing.
+/// Passes if the call of `probe` changes something without the dry-run option. Otherwise a dry run that changes nothing
+/// proves nothing.
 fn changes_something(context: &CheckContext, probe: &Probe) -> Assertion {
     let run = complete_run(context, probe)?;
     if !RunChanges::of(&run)?.changed_anything() {
@@ -57,7 +58,8 @@ fn changes_something(context: &CheckContext, probe: &Probe) -> Assertion {
     Ok(())
 }
 
-/// Passes if the files that a dry run lists in JSON are those that the call changes.
+/// Passes if the files that a dry run lists in JSON are the files that the call of `probe` changes without `option`.
+/// Also passes if the dry run prints no JSON.
 fn announces(run: &RunView, option: &str, probe: &Probe) -> Assertion {
     let document = (run.format() == OutputFormat::Json).then(|| run.value(Stream::Stdout)).flatten();
     let Some(document) = document else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! `p5-idempotent`: a second call changes nothing more.
+//! `p5-idempotent`: a second call changes nothing more than the first.
 
 use super::changing::{complete_run, judge_changing};
 use crate::context::{CheckContext, RunView};
@@ -10,7 +10,7 @@ use agentnative_core::probe::{Effect, Probe};
 use agentnative_core::run::{FileChange, FileKind};
 use std::cell::Cell;
 
-/// `p5-idempotent`
+/// Judges `p5-idempotent`: a repeated call has the result of a single call.
 pub fn idempotent(context: &CheckContext) -> Judgement {
     let varying = Cell::new(0);
     let mut changing = context.changing().peekable();
@@ -74,8 +74,8 @@ fn differs(again: &RunView, changed: &RunChanges) -> Assertion {
     )
 }
 
-/// True if the second call kept the structure of a file that two first calls write differently, such as with a time or
-/// an ID.
+/// True if a second call changed a file only in values that also differ between two first calls, `first` and `other`,
+/// such as a time or an ID.
 fn has_same_structure(change: &FileChange, first: &RunChanges, other: &RunChanges) -> bool {
     let (Some(before), Some(after)) = (&change.before, &change.after) else { return false };
     let written = first.find(change).is_some_and(|written| varies_between_runs(written, other));

@@ -1,4 +1,4 @@
-//! The checks of principle 5: changes can be tried, are confirmed and can be repeated safely, and reading calls change
+//! The checks of principle 5: changes can be previewed, are confirmed and can be repeated safely; other calls change
 //! nothing.
 
 mod announced;

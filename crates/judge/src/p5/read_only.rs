@@ -5,7 +5,7 @@ use crate::kit::{RunChanges, reading_probes};
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::model::Variant;
 
-/// `p5-read-only`
+/// Judges `p5-read-only`: a call that is not declared to change something changes nothing.
 pub fn read_only(context: &CheckContext) -> Judgement {
     let reads = || context.declared().filter(|probe| probe.effect.is_none());
     let without_workspace: Vec<&str> =

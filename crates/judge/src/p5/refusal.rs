@@ -10,10 +10,10 @@ use agentnative_core::config::CommonOption;
 use agentnative_core::model::{CheckId, Stream};
 use agentnative_core::probe::Probe;
 
-/// Words that indicate a preview.
+/// Words in the output of a call that indicate a preview of changes.
 const PREVIEW: [&str; 5] = ["would", "dry run", "dry-run", "preview", "not removed"];
 
-/// `p5-refusal`
+/// Judges `p5-refusal`: an unconfirmed call reports that it did nothing, and how to confirm it.
 pub fn refusal(context: &CheckContext) -> Judgement {
     let destructive = context.changing().filter(|(_, effect)| effect.unconfirmed.is_some());
     let mut probes = destructive.map(|(probe, _)| probe).peekable();

@@ -5,7 +5,7 @@ use crate::verdict::{Assertion, Judgement};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{Stream, Variant, condition_phrase};
 
-/// `p6-bare-environment`
+/// Judges `p6-bare-environment`: help and version work without a home and with an invalid configuration.
 pub fn bare_environment(context: &CheckContext) -> Judgement {
     let calls = [DerivedKind::Help, DerivedKind::Version].into_iter().flat_map(|kind| context.derived(kind));
     let runs = calls.flat_map(|probe| context.runs_under(probe, Variant::Bare));

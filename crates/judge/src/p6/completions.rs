@@ -8,7 +8,7 @@ use agentnative_core::config::FormatFlag;
 use agentnative_core::model::{Stream, Variant, condition_phrase};
 use agentnative_core::probe::SHELLS;
 
-/// `p6-completions`
+/// Judges `p6-completions`: the target prints completion scripts for bash, zsh and fish.
 pub fn completions(context: &CheckContext) -> Judgement {
     let guessed = match context.profile.conventions.completions {
         FormatFlag::Absent => {

@@ -8,11 +8,11 @@ use agentnative_core::config::CommonOption;
 use agentnative_core::model::{BlockedBy, CheckId, OutputFormat, Stream};
 use agentnative_core::probe::{FlagPosition, Probe};
 
-/// Common options of every subcommand, each with the derived calls that show it.
+/// Options that every subcommand should accept, each with the kind of derived calls that use the option.
 const COMMON_FLAGS: [(DerivedKind, CommonOption); 2] =
     [(DerivedKind::Quiet, CommonOption::Quiet), (DerivedKind::NoInput, CommonOption::NoInput)];
 
-/// `p6-global-flags`
+/// Judges `p6-global-flags`: common options are accepted after every subcommand.
 pub fn global_flags(context: &CheckContext) -> Judgement {
     if context.profile.commands.is_empty() {
         return no_commands(context);
@@ -28,7 +28,7 @@ pub fn global_flags(context: &CheckContext) -> Judgement {
     )
 }
 
-/// Returns the judgement of a target without subcommands, which has one position for options.
+/// Returns the judgement of a target without subcommands: not applicable, or unverified if the help is not available.
 fn no_commands(context: &CheckContext) -> Judgement {
     let help = context.derived(DerivedKind::Help).find_map(|probe| context.plain(probe, OutputFormat::Text));
     match help {
@@ -39,7 +39,7 @@ fn no_commands(context: &CheckContext) -> Judgement {
     }
 }
 
-/// Judges whether a probe accepts a common option after its arguments; `None` if that was not run.
+/// Judges whether a probe accepts the common option `flag` after its arguments. `None` if no such call was run.
 fn judge_flag(
     context: &CheckContext,
     probe: &Probe,
@@ -88,7 +88,8 @@ fn spelling(context: &CheckContext, probe: &Probe, flag: CommonOption) -> String
     probe.common_option(flag, context.profile).args().unwrap_or_default().join(" ")
 }
 
-/// Judges whether a probe accepts the format flag for json after its arguments; `None` if it has none.
+/// Judges whether a probe accepts its format flag for json, such as `--output json`, after its arguments. `None` if the
+/// probe has no such flag.
 fn judge_format(context: &CheckContext, probe: &Probe) -> Option<Assertion> {
     const FORMAT: OutputFormat = OutputFormat::Json;
     let flag_args = probe.format_args(FORMAT, context.profile);

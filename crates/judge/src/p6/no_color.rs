@@ -1,4 +1,4 @@
-//! `p6-no-color`: no colours in pipes, or if they are disabled.
+//! `p6-no-color`: no colours in pipes, with `NO_COLOR`, or on a terminal without colours.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::{declare_success, moves_cursor};
@@ -7,11 +7,11 @@ use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{CheckId, OutputFormat, Stream, Variant};
 use std::io::Read as _;
 
-/// Maximum length of a stream that is searched, in bytes.
+/// Maximum number of bytes of a stream that are searched for escape sequences.
 const MAX_SEARCHED: u64 = 8 << 20;
 const ESCAPE: u8 = 0x1b;
 
-/// `p6-no-color`
+/// Judges `p6-no-color`: no colour in pipes, with `NO_COLOR`, or on a terminal without colours.
 pub fn no_color(context: &CheckContext) -> Judgement {
     let under = |variant| {
         let help =
@@ -32,7 +32,8 @@ pub fn no_color(context: &CheckContext) -> Judgement {
     Judgement::from_assertions(piped.chain(disabled).chain(undecided), declare_success(""))
 }
 
-/// Passes if `find` finds nothing in either stream.
+/// Passes if `find` finds no escape sequence in stdout and stderr. `find` returns the offset of a sequence in bytes.
+/// `kind` and `what` describe it in the failure.
 fn finds_nothing(run: &RunView, kind: &str, what: &str, find: fn(&[u8]) -> Option<usize>) -> Assertion {
     for stream in Stream::ALL {
         let mut bytes = Vec::new();
@@ -61,7 +62,8 @@ fn find_escape(bytes: &[u8]) -> Option<usize> {
     memchr::memchr(ESCAPE, bytes)
 }
 
-/// Returns the offset of the first sequence that sets a colour (ECMA-48, SGR 30 to 38, 40 to 48, 90 to 97, 100 to 107).
+/// Returns the byte offset of the first escape sequence that sets a colour (ECMA-48, SGR 30 to 38, 40 to 48, 90 to 97,
+/// 100 to 107).
 fn find_colour(bytes: &[u8]) -> Option<usize> {
     memchr::memchr_iter(ESCAPE, bytes).find(|offset| {
         let Some(rest) = bytes[offset + 1..].strip_prefix(b"[") else { return false };

@@ -9,7 +9,7 @@ use agentnative_core::model::{OutputFormat, Variant};
 use agentnative_core::probe::Probe;
 use agentnative_core::run::TripwirePurpose;
 
-/// `p6-no-pager`
+/// Judges `p6-no-pager`: no pager is started in a pipe, or if it is disabled.
 pub fn no_pager(context: &CheckContext) -> Judgement {
     let data = || context.data_probes().chain(context.derived(DerivedKind::NoFormat));
     let help = || context.derived(DerivedKind::Help);
@@ -50,7 +50,8 @@ fn starts_no_pager(run: &RunView, kind: &str, what: &str) -> Assertion {
     }
 }
 
-/// Passes if a probe with its option starts no pager, at one of the positions where the option is accepted.
+/// Passes if the call of a probe with the option that disables pagers starts no pager. If the option was tried at
+/// several positions, judges the first that the target accepts. `None` if the call was not run.
 fn obeys_option(context: &CheckContext, probe: &Probe) -> Option<Assertion> {
     let calls = context.derived_from(DerivedKind::NoPager, probe);
     let mut runs = calls.flat_map(|call| context.runs_under(call, Variant::FullTerminal)).peekable();

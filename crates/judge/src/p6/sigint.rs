@@ -1,4 +1,4 @@
-//! `p6-sigint`: Ctrl-C ends a call with the exit code for it.
+//! `p6-sigint`: after Ctrl-C, a call exits with 130 or is killed by SIGINT.
 
 use super::sigterm::{ends_incorrectly, judge_interruptible, was_interrupted};
 use crate::context::CheckContext;
@@ -9,12 +9,12 @@ use agentnative_core::model::CheckId;
 use agentnative_core::probe::Probe;
 use agentnative_core::run::RunEnd;
 
-/// SIGINT has this number on all systems (POSIX `kill`, the operand `-2`).
+/// Number of the signal SIGINT, the same on all systems (POSIX `kill`, the operand `-2`).
 const SIGINT: i32 = 2;
-/// The exit code in a shell of a program that SIGINT killed: 128 and the signal number.
+/// Exit code that a shell reports for a program that SIGINT killed: 128 plus the signal number.
 const EXIT_SIGINT: i32 = 128 + SIGINT;
 
-/// `p6-sigint`
+/// Judges `p6-sigint`: after SIGINT, a call exits with 130 or is killed by SIGINT.
 pub fn sigint(context: &CheckContext) -> Judgement {
     judge_interruptible(context, |probe| vec![judge_probe(context, probe)])
 }

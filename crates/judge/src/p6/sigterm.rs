@@ -11,12 +11,13 @@ use agentnative_core::probe::Probe;
 use agentnative_core::run::{FileChange, FileEntry, FileKind, RunEnd};
 use strict_json::sanitize;
 
-/// `p6-sigterm`
+/// Judges `p6-sigterm`: after SIGTERM, a call ends cleanly, and the next call works.
 pub fn sigterm(context: &CheckContext) -> Judgement {
     judge_interruptible(context, |probe| judge_probe(context, probe))
 }
 
-/// Judges each probe that can be interrupted; if there is none, returns what to declare.
+/// Calls `each` for each long-running probe that can be interrupted, and combines the assertions into a judgement. If
+/// there is no such probe, the judgement says what to declare.
 pub(super) fn judge_interruptible<'a>(
     context: &'a CheckContext<'a>,
     each: impl Fn(&'a Probe) -> Vec<Assertion>,
@@ -28,7 +29,7 @@ pub(super) fn judge_interruptible<'a>(
 
 const DECLARE_INTERRUPT: &str = "no long-running probe is declared: declare one with `workspace` and `interrupt = { after = \"TEXT\" }`, or `lacks = [\"long-running\"]` if each call ends immediately";
 
-/// Returns the probes that are declared to work for a while.
+/// Returns the declared probes with `interrupt`: calls that run long enough to be interrupted.
 fn interruptible<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a Probe> {
     context.probes.iter().filter(|probe| probe.is_declared() && probe.call.interrupt.is_some())
 }
@@ -43,6 +44,8 @@ fn judge_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
     vec![ends(&run), leaves_no_partial_files(&run, probe), can_be_repeated(context, probe)]
 }
 
+/// Passes if the signal was sent while the call was running. Otherwise fails with the reason that the run proves
+/// nothing.
 pub(super) fn was_interrupted(run: &RunView, probe: &Probe) -> Result<(), Reason> {
     if run.observation.signalled.is_some() {
         return Ok(());
@@ -55,13 +58,13 @@ pub(super) fn was_interrupted(run: &RunView, probe: &Probe) -> Result<(), Reason
     Err(format!("{label} ended before it could be interrupted: it did not print `{text}`, or ended right after it; correct `interrupt.after`, or make the call take longer").into())
 }
 
-/// True if an interrupted call does not end as required.
+/// True if a call of `probe` that SIGTERM interrupts does not end as `p6-sigterm` requires.
 pub(super) fn ends_incorrectly(context: &CheckContext, probe: &Probe) -> bool {
     scenario_run(context, DerivedKind::Interrupted, probe)
         .is_some_and(|run| was_interrupted(&run, probe).is_ok() && ends(&run).is_err())
 }
 
-/// Passes if the call ends in time, with a code that shows the interruption, and without leftover processes.
+/// Passes if an interrupted call ends in time, without exit code 0, and without leaving processes behind.
 fn ends(run: &RunView) -> Assertion {
     match run.observation.end {
         RunEnd::TimedOut | RunEnd::Waited => {
@@ -80,7 +83,7 @@ fn ends(run: &RunView) -> Assertion {
     Ok(())
 }
 
-/// Passes if each file is as before, or as after a complete run.
+/// Passes if each file is as before the interrupted call, or as after a complete run of the call.
 fn leaves_no_partial_files(run: &RunView, probe: &Probe) -> Assertion {
     let context = run.context;
     let changed = RunChanges::of(run)?;
@@ -109,7 +112,8 @@ fn leaves_no_partial_files(run: &RunView, probe: &Probe) -> Assertion {
     }
 }
 
-/// True if a path is as after a complete run.
+/// True if the interrupted call left a file or folder in the same state as the run `complete`. A file that differs
+/// between the two complete runs is compared by its structure.
 fn is_complete(change: &FileChange, complete: &RunChanges, again: &RunChanges) -> bool {
     let Some(other) = complete.find(change) else { return false };
     let same = |a: &FileEntry, b: &FileEntry| {
@@ -123,7 +127,7 @@ fn is_complete(change: &FileChange, complete: &RunChanges, again: &RunChanges) -
     }
 }
 
-/// Passes if the same call in the same folder then ends as usual.
+/// Passes if the same call ends as declared when it is repeated in the folder of the interrupted call.
 fn can_be_repeated(context: &CheckContext, probe: &Probe) -> Assertion {
     let Some(run) = scenario_run(context, DerivedKind::After, probe) else {
         return inconclusive(format!("{} was not called again", probe.name));

@@ -1,4 +1,4 @@
-//! `p6-timeout`: a request without a response ends at the time limit of the caller.
+//! `p6-timeout`: a request without a response ends at the time limit that an option sets.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::{lacking, no_request, scenario_run};
@@ -10,7 +10,7 @@ use agentnative_core::model::Stream;
 use agentnative_core::probe::{Probe, STALLED_CALL_TIMEOUT};
 use agentnative_core::run::RunEnd;
 
-/// `p6-timeout`
+/// Judges `p6-timeout`: a request without an answer ends at the time limit.
 pub fn timeout(context: &CheckContext) -> Judgement {
     let declared = context.probes.iter().filter(|probe| probe.is_declared() && probe.is_stalled());
     let mut declared = declared.peekable();

@@ -1,4 +1,4 @@
-//! `p6-xdg`: calls store files where the XDG variables say.
+//! `p6-xdg`: calls store files in the folders of the XDG variables.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::{RunChanges, recorded_changes};
@@ -7,7 +7,7 @@ use agentnative_core::model::Variant;
 use agentnative_core::run::{Area, FileChange};
 use std::path::Path;
 
-/// `p6-xdg`
+/// Judges `p6-xdg`: files are stored in the folders of the XDG variables.
 pub fn xdg(context: &CheckContext) -> Judgement {
     let runs: Vec<RunView> =
         context.probes.iter().flat_map(|probe| context.runs_under(probe, Variant::Xdg)).collect();
@@ -21,7 +21,8 @@ pub fn xdg(context: &CheckContext) -> Judgement {
     Judgement::from_assertions(runs.iter().map(judge_run), "no successful probe is declared: declare one")
 }
 
-/// True for the configuration file, which is declared at its own path.
+/// True if a change concerns the declared configuration file or a folder that contains it, and the file is not below
+/// `.config/`.
 fn is_declared(run: &RunView, change: &FileChange) -> bool {
     let file =
         run.context.profile.conventions.config_file.as_deref().filter(|file| !file.starts_with(".config/"));

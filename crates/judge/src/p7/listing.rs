@@ -1,4 +1,4 @@
-//! The list in the json document of a run: its items and their number.
+//! Finds the list in the JSON document that a run prints.
 
 use crate::context::RunView;
 use crate::scan::Scan;
@@ -8,16 +8,19 @@ use agentnative_core::model::Stream;
 use serde_json::Value;
 use strict_json::{JsonType, unescape_token};
 
+/// The list in the JSON document that a run prints, such as the array at `/data/items`.
 pub struct Listing<'a> {
     pub run: RunView<'a>,
+    /// Number of items.
     pub count: u64,
-    /// Document; `None` if it is too long to be held.
+    /// The JSON document that contains the list; `None` if it is too long to be kept in memory.
     pub document: Option<Value>,
     pointer: &'a str,
 }
 
 impl<'a> Listing<'a> {
-    /// Returns the list at the declared pointer in the document of `run`; fails if there is none.
+    /// Finds the list in the JSON document of `run`, at the JSON pointer that `list` declares. Fails if there is no
+    /// array.
     pub fn parse(run: RunView<'a>, list: &'a ListConfig) -> Result<Self, Reason> {
         let scan = run.parsed()?;
         let (document, pointer) = (run.value(Stream::Stdout), list.items.as_str());
@@ -38,28 +41,30 @@ impl<'a> Listing<'a> {
         }
     }
 
-    /// Returns the items, if the document is held.
+    /// Returns the items; `None` if the document is too long to be kept in memory.
     pub fn items(&self) -> Option<&[Value]> {
         Some(self.document.as_ref()?.pointer(self.pointer)?.as_array()?.as_slice())
     }
 
-    /// Returns the objects that contain the list, the document first.
+    /// Returns the JSON values that contain the list, from the document inwards.
     pub fn ancestors(&self) -> impl Iterator<Item = &Value> {
         let ends = self.pointer.match_indices('/').map(|(index, _)| index);
         ends.filter_map(|end| self.document.as_ref()?.pointer(&self.pointer[..end]))
     }
 
-    /// Returns the pointer to an item, counted from 0.
+    /// Returns the JSON pointer of the item with index `nth`, counted from 0.
     pub fn item_pointer(&self, nth: u64) -> String {
         format!("{}/{nth}", self.pointer)
     }
 
+    /// Returns the JSON pointer of the list.
     pub const fn pointer(&self) -> &str {
         self.pointer
     }
 }
 
-/// Returns the number of elements of an array in a document of any length, whose pointer only contains object members.
+/// Returns the number of elements of the array at `pointer`, for a document that may be too long to be kept in memory.
+/// `None` if there is no array, or if the pointer contains an array index.
 fn counted(scan: &Scan, pointer: &str) -> Option<u64> {
     let mut keys = pointer.split('/').skip(1).map(unescape_token);
     let list = keys.try_fold(&scan.shape, |shape, key| shape.member(&key))?;

@@ -1,4 +1,4 @@
-//! Lists: the number of items with and without a limit, and whether truncation is reported.
+//! Checks of lists: the number of items with and without a limit, and whether truncation is reported.
 
 use super::listing::Listing;
 use super::truncation;
@@ -16,13 +16,13 @@ use std::collections::BTreeSet;
 /// Words in the names of commands that print lists.
 const VERBS: [&str; 4] = ["list", "ls", "search", "find"];
 
-/// `p7-clamped`
+/// Judges `p7-clamped`: a list has a maximum length, and reports omitted items.
 pub fn clamped(context: &CheckContext) -> Judgement {
     judge_lists(context, |probe, list| judge_bound(context, probe, list), decided_by_one)
 }
 
-/// Combines the assertions about lists: one list that is long enough shows the bound. Shorter ones need not, but may
-/// show a fault.
+/// Combines the assertions about several lists. If everything passes for one list, inconclusive assertions about the
+/// others are dropped: one list that is long enough shows the maximum. Failures are kept.
 fn decided_by_one(lists: Vec<Vec<Assertion>>) -> Vec<Assertion> {
     let is_shown = |list: &Vec<Assertion>| !list.is_empty() && list.iter().all(Result::is_ok);
     let one_is_enough = lists.iter().any(is_shown);
@@ -31,7 +31,7 @@ fn decided_by_one(lists: Vec<Vec<Assertion>>) -> Vec<Assertion> {
     assertions
 }
 
-/// `p7-limit`
+/// Judges `p7-limit`: `--limit N` prints the first N items of a list.
 pub fn limit(context: &CheckContext) -> Judgement {
     judge_lists(
         context,
@@ -40,8 +40,8 @@ pub fn limit(context: &CheckContext) -> Judgement {
     )
 }
 
-/// Judges each probe that prints a list, with the assertions that `combine` returns; if there is none, returns what to
-/// declare.
+/// Calls `each` for each probe that prints a list. Combines the assertions about all lists with `combine`, and returns
+/// the judgement. If there is no such probe, the judgement says what to declare.
 fn judge_lists<'a>(
     context: &'a CheckContext<'a>,
     each: impl Fn(&'a Probe, &'a ListConfig) -> Vec<Assertion>,
@@ -66,7 +66,7 @@ fn judge_lists<'a>(
     undeclared.judgement(context)
 }
 
-/// Returns the list of a probe without a limit.
+/// Returns the list that a probe prints in json without a limit. Fails with the reason if it is not available.
 fn unlimited<'a>(
     context: &'a CheckContext<'a>,
     probe: &'a Probe,
@@ -76,18 +76,18 @@ fn unlimited<'a>(
     Listing::parse(plain.ok_or_else(|| format!("{} was not run in json", probe.name))?, list)
 }
 
-/// Returns the run with a limit, if it was made.
+/// Returns the json run of a probe with an option such as `--limit 2`; `None` if it was not made.
 fn limited<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, limit: u64) -> Option<RunView<'a>> {
     context.plain(context.case(DerivedKind::Limit, probe, &Case::Limit(limit))?, OutputFormat::Json)
 }
 
-/// Returns the arguments for a limit, for messages.
+/// Returns the arguments for a limit, such as `--limit 2`, in backticks for a message.
 fn spelling(context: &CheckContext, probe: &Probe, limit: u64) -> String {
     let args = probe.common_option(CommonOption::Limit, context.profile).args().unwrap_or_default();
     format!("`{}`", CommonOption::Limit.with_value(args, &limit.to_string()).join(" "))
 }
 
-/// True if the target rejects a limit: the call exits, but not as without one.
+/// True if the target rejects the limit of a run: the call exits with another code than its probe expects.
 fn is_rejected(run: &RunView) -> bool {
     run.exit().is_some() && run.exit() != run.probe.exit
 }
@@ -119,7 +119,8 @@ fn judge_bound<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a Li
     }
 }
 
-/// Passes if there are more items than are printed without a limit.
+/// Passes if the list has more items than the call prints without a limit. This is shown by a call with a limit above
+/// `max`, or by the document itself, such as with `"truncated": true`.
 fn omits_items<'a>(
     context: &'a CheckContext<'a>,
     probe: &'a Probe,
@@ -159,7 +160,8 @@ fn no_limit(context: &CheckContext, probe: &Probe) -> Reason {
     .into()
 }
 
-/// Returns the reason that a limit above the maximum is rejected, which is allowed if lower ones are accepted.
+/// Returns the reason why nothing is known about a list: a limit above the maximum is rejected. This is allowed, unless
+/// the target also rejects lower limits, which another check reports.
 fn limit_rejected(context: &CheckContext, probe: &Probe, run: &RunView, limit: u64) -> Reason {
     let what = format!("{} is rejected", spelling(context, probe, limit));
     if limited(context, probe, 1).is_some_and(|run| is_rejected(&run)) {
@@ -256,7 +258,8 @@ fn judge_limit<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a Li
     assertions
 }
 
-/// Passes if a limited list begins as it does without a limit, as far as its order is the same in each run.
+/// Passes if a limited list begins with the same item as the list without a limit. If the order of the list changes
+/// between the repetitions `again`, it also passes.
 fn same_first_item(plain: &Listing, again: &[Listing], limited: &Listing, spelling: &str) -> Assertion {
     let (Some(items), Some(cut)) = (plain.items(), limited.items()) else { return Ok(()) };
     let (Some(first), Some(cut)) = (items.first(), cut.first()) else { return Ok(()) };
@@ -276,7 +279,8 @@ fn same_first_item(plain: &Listing, again: &[Listing], limited: &Listing, spelli
     limited.run.failed_at_pointer("first", &limited.item_pointer(0), detail)
 }
 
-/// Returns the members that identify the items of a list and are equal, in the same order, in all of `lists`.
+/// Returns the keys that identify the items of a list, such as `id`: their values are distinct in `items`, and they are
+/// equal and in the same order in each of `lists`.
 fn identities<'v>(items: &'v [Value], lists: &[&[Value]]) -> Vec<&'v str> {
     let keys = items.first().and_then(Value::as_object).into_iter().flat_map(|first| first.keys());
     let column = |list: &[Value], key: &str| -> Option<Vec<String>> {

@@ -1,4 +1,4 @@
-//! The checks of principle 7: output that is bounded and quiet.
+//! The checks of principle 7: output has a bounded length, and can be made quiet.
 
 mod listing;
 mod lists;

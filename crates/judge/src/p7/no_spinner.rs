@@ -1,4 +1,4 @@
-//! `p7-no-spinner`: stderr without a terminal has lines, and nothing that is redrawn.
+//! `p7-no-spinner`: without a terminal, stderr consists of lines that are never redrawn.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::moves_cursor;
@@ -6,17 +6,17 @@ use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::model::{OutputFormat, Stream, Variant};
 use std::io::Read as _;
 
-/// Maximum length of a stream that is searched, in bytes.
+/// Maximum number of bytes of stderr that are searched.
 const MAX_SEARCHED: u64 = 8 << 20;
 
-/// `p7-no-spinner`
+/// Judges `p7-no-spinner`: without a terminal, stderr is not redrawn.
 pub fn no_spinner(context: &CheckContext) -> Judgement {
     let runs = context.declared().flat_map(|probe| context.runs_of(probe));
     let plain = runs.filter(|run| run.variant() == Variant::Plain && !is_error_object(run));
     Judgement::from_assertions(plain.map(|run| has_no_redraw(&run)), "declare a probe")
 }
 
-/// True if stderr has to contain only an error object, which another check judges.
+/// True if stderr must contain only an error object. Another check judges it.
 fn is_error_object(run: &RunView) -> bool {
     let on_stderr = run.context.profile.conventions.errors == Stream::Stderr;
     on_stderr && run.format() != OutputFormat::Text && !run.probe.prints_data()
@@ -40,14 +40,15 @@ fn has_no_redraw(run: &RunView) -> Assertion {
     }
 }
 
-/// A sequence that overwrites output, with its offset.
+/// A carriage return or a cursor sequence that overwrites earlier output, with its offset in bytes.
 #[derive(Debug, PartialEq, Eq)]
 enum Redraw {
     Return(usize),
     Cursor(usize),
 }
 
-/// Returns the first sequence that overwrites output. Colours and the CR LF at the end of a line do not.
+/// Returns the first carriage return or escape sequence that overwrites output; `None` if there is none. Colours, and
+/// CR LF at the end of a line, overwrite nothing.
 fn first_redraw(text: &[u8]) -> Option<Redraw> {
     memchr::memchr2_iter(b'\r', 0x1b, text).find_map(|offset| match text[offset] {
         b'\r' => {

@@ -10,7 +10,7 @@ use agentnative_core::config::{CommonOption, FormatFlag};
 use agentnative_core::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream};
 use agentnative_core::probe::Probe;
 
-/// `p7-quiet`
+/// Judges `p7-quiet`: with the quiet option, a command prints only data and errors.
 pub fn quiet(context: &CheckContext) -> Judgement {
     let (data, failures): (Vec<&Probe>, Vec<&Probe>) =
         context.declared().partition(|probe| probe.prints_data());
@@ -27,7 +27,8 @@ pub fn quiet(context: &CheckContext) -> Judgement {
     Judgement::from_assertions(assertions, "declare `flags.quiet` under [target]")
 }
 
-/// Returns the runs of a probe with the quiet option; only the first if it shows that the option is rejected.
+/// Returns the runs of a probe with the quiet option. If the exit code of the first run shows that the option is
+/// rejected, returns only this run.
 fn quiet_runs<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Vec<RunView<'a>> {
     let calls = context.derived_from(DerivedKind::Quiet, probe);
     let mut runs: Vec<RunView> = calls.flat_map(|call| context.runs_of(call)).collect();
@@ -37,7 +38,8 @@ fn quiet_runs<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Vec<RunVie
     runs
 }
 
-/// Fails for options that the configuration declares not to exist: for the target, or for single probes.
+/// Returns a failure if the configuration has `flags.quiet = false`: one for the target, or one for each probe that has
+/// this key.
 fn lacking(context: &CheckContext) -> Vec<Assertion> {
     let finding = |probe: Option<&Probe>| {
         let (whose, where_) = match probe {
@@ -58,7 +60,8 @@ fn lacking(context: &CheckContext) -> Vec<Assertion> {
     own.map(|probe| finding(Some(probe))).collect()
 }
 
-/// Judges a run with the quiet option of a probe with data.
+/// Judges a run with the quiet option whose probe prints data: the data are the same as without the option, and stderr
+/// is empty.
 fn success(run: RunView) -> Assertion {
     let context = run.context;
     let Some(probe) = context.source_of(run.probe) else { return Ok(()) };
@@ -78,7 +81,8 @@ fn success(run: RunView) -> Assertion {
     judge_rejection(&run, probe, exit)
 }
 
-/// Passes if the target knows the option: the help lists it, it suppresses something, or an unknown flag is rejected.
+/// Passes if the target knows the quiet option: the help lists it, it suppresses something, or an unknown flag is
+/// rejected. Otherwise the target may ignore the option.
 fn understood(run: &RunView, plain: &RunView, probe: &Probe) -> Assertion {
     let context = run.context;
     let is_listed = quiet_option(run).first().is_some_and(|option| context.profile.options.contains(option));
@@ -143,7 +147,7 @@ fn judge_rejection(run: &RunView, probe: &Probe, exit: i32) -> Assertion {
     }
 }
 
-/// Returns the arguments of the quiet option in this call.
+/// Returns the arguments of the quiet option in a call, such as `--quiet`.
 fn quiet_option<'a>(run: &RunView<'a>) -> &'a [String] {
     run.probe.common_option(CommonOption::Quiet, run.context.profile).args().unwrap_or_default()
 }
@@ -156,7 +160,8 @@ fn is_blank(run: &RunView, stream: Stream) -> bool {
     run.lines(stream).is_some_and(|lines| lines.iter().all(|line| line.trim().is_empty()))
 }
 
-/// Passes if a successful run prints nothing to stderr. A declared outcome may be reported there.
+/// Passes if a run with the quiet option prints nothing to stderr. Also passes if its exit code is not 0: the run may
+/// report a declared outcome there.
 fn prints_only_data(run: &RunView) -> Assertion {
     if is_blank(run, Stream::Stderr) || run.exit() != Some(0) {
         return Ok(());
@@ -165,7 +170,8 @@ fn prints_only_data(run: &RunView) -> Assertion {
     run.failed_at_start("noise", Stream::Stderr, detail)
 }
 
-/// Passes if the data equal those of the plain run, except what changes from run to run.
+/// Passes if the data of `run`, which has the quiet option, equal the data of `plain`. Values that change from run to
+/// run are ignored.
 fn same_as_plain(run: &RunView, plain: &RunView) -> Assertion {
     let format = run.format();
     let is_repetition =
@@ -213,14 +219,15 @@ fn same_as_plain(run: &RunView, plain: &RunView) -> Assertion {
     }
 }
 
-/// True if the JSON is truncated and shorter than without the option, which the option does not cause.
+/// True if the JSON of `run` is truncated and shorter than that of `plain`. The quiet option is not the cause; another
+/// check reports it.
 fn is_truncated(run: &RunView, plain: &RunView) -> bool {
     run.scan().structural().is_some_and(|problem| ends_early(problem.kind))
         && run.bytes(Stream::Stdout).len() < plain.bytes(Stream::Stdout).len()
 }
 
-/// Judges a run with the quiet option of a probe that fails: it still has to report the reason. `None` if it ends
-/// differently than without, since the option had another effect.
+/// Judges a run with the quiet option whose probe is expected to fail: it still has to report the reason on stderr.
+/// `None` if it exits with another code than declared, since the option then had another effect.
 fn failure(run: RunView) -> Option<Assertion> {
     let context = run.context;
     let probe = context.source_of(run.probe)?;

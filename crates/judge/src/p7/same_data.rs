@@ -1,4 +1,4 @@
-//! Whether two runs print the same data, except what changes from run to run.
+//! Compares the data that two runs print. Ignores values that change from run to run.
 
 use crate::context::RunView;
 use agentnative_core::config::FormatFlag;
@@ -6,21 +6,25 @@ use agentnative_core::model::{OutputFormat, Stream};
 use serde_json::Value;
 use strict_json::escape_token;
 
+/// Result of comparing the data of a run with those of the plain run.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Comparison {
     Same,
-    /// There are none.
+    /// The run prints no data, but the plain run does.
     Empty,
-    /// The first difference is in this line, counted from 0.
+    /// The first difference is in this line of stdout, counted from 0.
     Line(usize),
     /// The first difference is at this JSON pointer.
     Pointer(String),
-    /// The data are too large to be held.
+    /// The data are too large to be kept in memory.
     TooLarge,
 }
 
-/// Compares text, if two plain runs are equal. Headings and summaries are not data: the remaining lines have to be a
-/// block of the plain run. Blank lines and lines that the plain run repeats on stderr are ignored.
+/// Compares the text on stdout of `run` with that of `plain`. If the repetitions `again` differ from `plain`, the text
+/// changes from run to run, and the result is [`Comparison::Same`].
+///
+/// Headings and summaries are not data: the lines of `run` have to be a contiguous block of those of `plain`. Blank
+/// lines, and lines that the plain run also prints to stderr, are ignored.
 pub fn text(run: &RunView, plain: &RunView, again: &[RunView]) -> Comparison {
     let lines = |run: &RunView| run.lines(Stream::Stdout);
     let (Some(own), Some(expected), Some(diagnostics)) =
@@ -59,8 +63,8 @@ fn same_lines(own: &[String], expected: &[String], diagnostics: &[String]) -> Co
 
 const MAX_SUMMARY: usize = 3;
 
-/// True if a line summarizes a call that had nothing to report, and is not data: `All checks passed!`, `Success: no
-/// issues found in 3 source files`, `12 files left unchanged`.
+/// True if a line is the summary of a call that had nothing to report, and is not data: `All checks passed!`,
+/// `Success: no issues found in 3 source files`, `12 files left unchanged`.
 fn is_summary(line: &str) -> bool {
     const AMOUNTS: [&str; 6] = ["all", "no", "none", "nothing", "zero", "success"];
     const SUBJECTS: [&str; 20] = [
@@ -94,7 +98,8 @@ fn is_summary(line: &str) -> bool {
     words.iter().any(is_amount) && words.iter().any(|word| SUBJECTS.contains(word))
 }
 
-/// Compares JSON values that are the same in all plain runs. Values that report the option itself may differ.
+/// Compares the JSON output of `run` with that of `plain`. Values that differ in the repetitions `again` are ignored,
+/// as are values that report the option itself, such as `"quiet": true`.
 pub fn values(run: &RunView, plain: &RunView, again: &[RunView], option: &FormatFlag) -> Comparison {
     let Some(expected) = value(plain) else { return Comparison::TooLarge };
     let Some(own) = value(run) else {
@@ -114,7 +119,8 @@ pub fn values(run: &RunView, plain: &RunView, again: &[RunView], option: &Format
     }
 }
 
-/// Returns the document; for records, an array of them.
+/// Returns the JSON document on stdout; in jsonl, an array of the records. `None` if stdout is too large or cannot be
+/// parsed.
 fn value(run: &RunView) -> Option<Value> {
     match run.format() {
         OutputFormat::Jsonl => {
@@ -129,7 +135,8 @@ fn value(run: &RunView) -> Option<Value> {
     }
 }
 
-/// True if a value differs from its constant value without the option; `pointer` is then the place.
+/// True if `own` differs from `expected`, and `expected` is the same in the repetitions `again`. In that case,
+/// `pointer` is extended to the first difference.
 fn differs(own: &Value, expected: &Value, again: &[&Value], option: &[&str], pointer: &mut String) -> bool {
     let is_scalar = |value: &Value| !value.is_object() && !value.is_array();
     // Null represents a value that does not exist yet, or no longer.
@@ -213,7 +220,7 @@ fn is_array_of(value: &Value, length: usize) -> bool {
     value.as_array().is_some_and(|array| array.len() == length)
 }
 
-/// Words in the keys of measured numbers, which may be equal in some runs by chance.
+/// Words in the keys of measured numbers, such as `duration_ms`. By chance, some runs may have equal numbers.
 const MEASURES: [&str; 16] = [
     "age",
     "duration",
@@ -246,12 +253,12 @@ fn is_measure(key: &str) -> bool {
     spaced.split(|char: char| !char.is_alphanumeric()).any(|word| MEASURES.contains(&word))
 }
 
-/// True if a key has the name of the option.
+/// True if `key` is the name of an option without its dashes, such as `quiet` for `--quiet`.
 fn names_option(key: &str, option: &[&str]) -> bool {
     option.iter().any(|word| word.trim_start_matches('-') == key)
 }
 
-/// True if a value repeats the option, as the command line in the output does.
+/// True if a value repeats the option, such as a command line that the target includes in its output.
 fn echoes(value: &Value, option: &[&str]) -> bool {
     let holds = |text: &str| {
         option

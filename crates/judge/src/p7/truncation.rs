@@ -1,4 +1,4 @@
-//! Whether output reports that items were omitted.
+//! Detects whether output reports that items of a list were omitted.
 
 use super::listing::Listing;
 use crate::context::RunView;
@@ -6,9 +6,11 @@ use crate::lines::has_words;
 use agentnative_core::model::Stream;
 use serde_json::{Map, Value};
 
-/// Keys that report omitted items with `true`, as lower-case letters and digits.
+/// Keys that report omitted items with the value `true`. The keys are compared as lower-case letters and digits:
+/// `hasmore` also means `has_more`.
 const FLAG_KEYS: &[&str] = &["truncated", "istruncated", "hasmore", "more", "hasnext", "hasnextpage"];
-/// Keys of the start of the next page: `null`, `false`, 0 and an empty string mark the end.
+/// Keys whose value says where the next page starts, such as `next_cursor`. With `null`, `false`, 0 or an empty string,
+/// there is no next page.
 const NEXT_KEYS: &[&str] = &[
     "next",
     "nextcursor",
@@ -23,15 +25,15 @@ const NEXT_KEYS: &[&str] = &[
     "continuation",
     "continuationtoken",
 ];
-/// Keys of the total number of items.
+/// Keys of the total number of items, including omitted ones.
 const TOTAL_KEYS: &[&str] = &["total", "totalcount", "totalitems", "totalresults"];
-/// Keys of the number of omitted items, or of further pages.
+/// Keys of the number of omitted items or of further pages.
 const REST_KEYS: &[&str] = &["remaining", "remainingcount", "remainingitemcount", "omitted", "omittedcount"];
-/// Keys of objects next to the list that describe it.
+/// Keys of objects that describe a list and stand next to it, such as `pagination`.
 const METADATA_KEYS: &[&str] =
     &["meta", "metadata", "pagination", "paging", "pageinfo", "page", "links", "listmeta"];
 
-/// Words of a line that reports omitted items.
+/// Words that identify a line of text as a notice of omitted items.
 const NOTICE_WORDS: &[&str] = &[
     "truncated",
     "omitted",
@@ -48,11 +50,11 @@ const NOTICE_WORDS: &[&str] = &[
     "cursor",
     "rest",
 ];
-/// Number of lines at the start and the end of the output that may contain a notice.
+/// Number of lines at the start and at the end of the output that are searched for a notice of omitted items.
 const EDGE_LINES: usize = 3;
 
-/// Returns whether the document reports more items, in an object that contains the list or describes it; `None` if it
-/// is too long to be held.
+/// Returns whether a JSON document reports that its list has more items. Searches the objects that contain the list,
+/// and objects in them that describe it. `None` if the document is too long to be kept in memory.
 pub fn in_document(listing: &Listing) -> Option<bool> {
     listing.document.as_ref()?;
     Some(listing.ancestors().filter_map(Value::as_object).any(|object| {
@@ -64,7 +66,7 @@ pub fn in_document(listing: &Listing) -> Option<bool> {
     }))
 }
 
-/// True if members of an object report that a list of `count` items has more.
+/// True if a member of `object` reports that a list, of which `count` items are printed, has more items.
 fn reports_more(object: &Map<String, Value>, count: u64) -> bool {
     object.iter().any(|(key, value)| {
         let key = normalized(key);
@@ -85,14 +87,14 @@ fn has_next(value: &Value) -> bool {
     }
 }
 
-/// Returns a key as lower-case letters and digits: `next_cursor` and `nextCursor` are equal.
+/// Reduces a key to lower-case letters and digits, so that `next_cursor` and `nextCursor` are equal.
 fn normalized(key: &str) -> String {
     key.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Returns whether a line of a text run reports more items than those of `listing`, which is the same list in json: a
-/// line of stderr, or one of the first or last of stdout. The text of the items is ignored. `None` if the output is too
-/// long to be held.
+/// Returns whether text output reports that there are more items than in `listing`, the same list in json. Searches
+/// stderr, and the first and last lines of stdout; ignores the text of the items. `None` if the output is too long to
+/// be kept in memory.
 pub fn in_text(run: &RunView, listing: &Listing) -> Option<bool> {
     let data = strings_of(listing);
     let notices = |lines: &[String]| lines.iter().any(|line| is_notice(&without(line, &data), listing.count));
@@ -103,7 +105,7 @@ pub fn in_text(run: &RunView, listing: &Listing) -> Option<bool> {
     Some(notices(&stderr) || notices(&stdout[..first]) || notices(&stdout[last..]))
 }
 
-/// Returns the strings in the first and last items of a list, the longest first.
+/// Returns the strings in the first and last items of a list, the longest string first.
 fn strings_of(listing: &Listing) -> Vec<String> {
     let items = listing.items().unwrap_or_default();
     let edges = items.iter().take(EDGE_LINES).chain(items.iter().rev().take(EDGE_LINES));
@@ -126,7 +128,7 @@ fn without(line: &str, data: &[String]) -> String {
     data.iter().fold(line.to_owned(), |line, text| line.replace(text, " "))
 }
 
-/// True if the words of a line report more than `count` items.
+/// True if a line reports that a list has more than `count` items, such as `20 of 45` or `...`.
 fn is_notice(line: &str, count: u64) -> bool {
     let line = line.to_lowercase();
     let words: Vec<&str> =

@@ -1,11 +1,11 @@
-//! Whether the project contains instructions for agents.
+//! `p8-bundle`: the project contains instructions for agents with a name and a description.
 
 use crate::context::{CheckContext, NO_PROJECT};
 use crate::verdict::{Finding, Judgement};
 use agentnative_core::facts::{AgentInstructions, Frontmatter};
 use agentnative_core::model::Evidence;
 
-/// `p8-bundle`
+/// Judges `p8-bundle`: the project contains instructions for agents with a name and a description.
 pub fn bundle(context: &CheckContext) -> Judgement {
     let Ok(project) = context.project else {
         return Judgement::NotApplicable(NO_PROJECT.to_owned());

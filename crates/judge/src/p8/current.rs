@@ -1,4 +1,4 @@
-//! `p8-bundle-current`: the calls in the instructions for agents are valid in this version.
+//! `p8-bundle-current`: the instructions for agents use subcommands and options that exist.
 
 use crate::context::{CheckContext, NO_PROJECT};
 use crate::kit::{ExampleValidator, Pages, target_names};
@@ -7,7 +7,7 @@ use agentnative_core::facts::AgentInstructions;
 use agentnative_core::model::Evidence;
 use agentnative_core::targets::{Example, TargetNames};
 
-/// `p8-bundle-current`
+/// Judges `p8-bundle-current`: the instructions for agents use subcommands and options that exist.
 pub fn current(context: &CheckContext) -> Judgement {
     let Ok(project) = context.project else {
         return Judgement::NotApplicable(NO_PROJECT.to_owned());
@@ -28,7 +28,8 @@ pub fn current(context: &CheckContext) -> Judgement {
     Judgement::from_assertions(calls.map(|(bundle, call)| is_current(&examples, bundle, &call)), "")
 }
 
-/// Returns the calls of the target in the code of a file.
+/// Returns the calls of the target in the code blocks of an instruction file such as AGENTS.md. Each call is paired
+/// with `bundle`, the file that contains it.
 fn calls<'b>(
     bundle: &'b AgentInstructions,
     names: &'b TargetNames,

@@ -1,4 +1,4 @@
-//! `p8-bundle-install`: a command installs the instructions for agents where agents look for them.
+//! `p8-bundle-install`: a command installs the instructions for agents, so that agents find them.
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::recorded_changes;
@@ -8,12 +8,12 @@ use agentnative_core::config::FormatFlag;
 use agentnative_core::model::{OutputFormat, Stream};
 use agentnative_core::run::{FileChange, FileEntry, FileKind};
 
-/// File that agents look for.
+/// Name of the file in which agents look for instructions.
 const SKILL_FILE: &str = "SKILL.md";
-/// Names of commands that may install the file.
+/// Names of commands that may install a `SKILL.md`.
 const INSTALL_COMMANDS: [&str; 2] = ["skill", "skills"];
 
-/// `p8-bundle-install`
+/// Judges `p8-bundle-install`: a command installs the instructions for agents.
 pub fn install(context: &CheckContext) -> Judgement {
     match &context.profile.conventions.bundle_install {
         FormatFlag::Given(_) => {
@@ -73,7 +73,7 @@ fn judge_run(run: &RunView) -> Assertion {
     }
 }
 
-/// True for a created or changed file of that name, or a link to one.
+/// True if a run created or changed a `SKILL.md`, which may be a file or a link.
 fn is_skill_file(change: &FileChange) -> bool {
     let named = change.path.rsplit('/').next() == Some(SKILL_FILE);
     let kinds = [FileKind::File, FileKind::Link];

@@ -6,8 +6,8 @@ use agentnative_core::facts::{BuildTimes, Excluded};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Returns when `program` was built, and the file of `package` that changed last; `None` if the program is itself one
-/// of these files, or a time is unknown.
+/// Returns when `program` was built, and which file of `package` changed last. `None` if the program is itself a file
+/// of the package, such as a script, or if a time is unknown.
 pub fn built(package: &Path, program: &Path) -> Option<BuildTimes> {
     let code = PackageCode::all(package);
     let files = code.iter().filter_map(|package| walk(package, &mut Excluded::default()).ok()).flatten();

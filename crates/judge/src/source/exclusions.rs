@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use strict_json::sanitize;
 
-/// Folders without code of the project, which are never entered.
+/// Patterns of folders without code of the project, such as dependencies and build output. They are never entered.
 pub(super) const VENDORED: &[&str] = &[
     "node_modules/",
     "bower_components/",
@@ -32,7 +32,7 @@ pub(super) const VENDORED: &[&str] = &[
     "/env/",
 ];
 
-/// Folders whose code is not part of the program: tests, examples, documentation, development tools.
+/// Patterns of folders whose code is not part of the program: tests, examples, documentation, development tools.
 pub(super) const NON_PRODUCT: &[&str] = &[
     "tests/",
     "test/",
@@ -80,7 +80,7 @@ pub(super) const NON_PRODUCT: &[&str] = &[
     "/integration/",
 ];
 
-/// Compiles patterns as in a `.gitignore` in `root`.
+/// Compiles `lines` as patterns, like those of a `.gitignore` file in the folder `root`.
 pub(super) fn patterns(root: &Path, lines: &[&str]) -> Gitignore {
     let mut builder = GitignoreBuilder::new(root);
     for line in lines {
@@ -103,9 +103,9 @@ pub(super) fn walker(root: &Path, enter: impl Fn(&DirEntry) -> bool + Send + Syn
 /// The patterns of the `.gitignore` files in and above a folder. A file that is not regular or is too large excludes
 /// nothing.
 struct GitignoreTree {
-    /// The root folder as the walk names it, and its absolute path.
+    /// The root folder of the walk, first as given, then as an absolute path.
     root: (PathBuf, PathBuf),
-    /// Patterns of each folder, and whether it is the root of a repository.
+    /// For each folder: its patterns, and true if the folder is the root of a repository.
     folders: Mutex<HashMap<PathBuf, Arc<(Gitignore, bool)>>>,
 }
 
@@ -144,15 +144,17 @@ impl GitignoreTree {
     }
 }
 
-/// Returns the path from a folder to another folder or a file, for messages; `None` if they have no common parent.
+/// Returns the relative path from a folder to a file or another folder, such as `../core/lib.rs`, for messages. `None`
+/// if they have no common parent.
 pub(super) fn relative_path(from: &Path, to: &Path) -> Option<String> {
     let up = from.ancestors().position(|above| to.starts_with(above))?;
     let below = to.strip_prefix(from.ancestors().nth(up)?).ok()?.as_os_str().as_bytes();
     Some(format!("{}{}", "../".repeat(up), sanitize::lossless(below)))
 }
 
-/// Returns a file or folder as in [`Span::file`](agentnative_core::facts::Span::file); `None` if it is neither in the
-/// package nor in its workspace.
+/// Returns the path of a file or folder relative to the package, as in
+/// [`Span::file`](agentnative_core::facts::Span::file). `None` if it is outside of the package and outside of its
+/// workspace.
 pub fn name_in(package: &Path, path: &Path) -> Option<String> {
     let known = path.starts_with(package) || path.canonicalize().ok()?.starts_with(workspace_root(package)?);
     if known { relative_path(package, path) } else { None }

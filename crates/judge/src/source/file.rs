@@ -22,11 +22,11 @@ use strict_json::sanitize;
 
 /// Maximum length of an excerpt, in characters.
 const MAX_EXCERPT: usize = 120;
-/// Length of the start of a file that is searched for the mark of a generator, in bytes.
+/// Number of bytes at the start of a file that are searched for a mark of a code generator, such as `@generated`.
 const MARK_WINDOW: usize = 1024;
-/// Maximum length of a line in code written by hand, in bytes.
+/// Maximum length of a line in code written by hand, in bytes. A file with a longer line counts as generated.
 const MAX_LINE: usize = 5000;
-/// Maximum number of times that a file is parsed, each time with fewer attributes.
+/// Maximum number of times that a Rust file is parsed. Each time, more attributes are replaced by spaces.
 const MAX_ROUNDS: usize = 16;
 
 #[derive(Default)]
@@ -37,9 +37,9 @@ pub(super) struct FileFacts {
     pub matches: Vec<Match>,
     pub skipped: Option<SkippedFile>,
     pub waivers: Vec<SourceWaiver>,
-    /// Files of the project that it imports, as it names them; for Go, packages.
+    /// Files of the project that this file imports, as written in the code; for Go, packages.
     pub imports: Vec<String>,
-    /// True if it belongs to a Go package that is a program.
+    /// True if the file belongs to a Go package that is a program.
     pub is_main: bool,
 }
 
@@ -99,7 +99,8 @@ fn text_of(file: &SourceFile<'_>) -> Result<String, SkipReason> {
     })
 }
 
-/// True if a Go file is excluded from normal builds by a constraint: a development script.
+/// True if a Go file has a constraint such as `//go:build ignore`, which excludes it from normal builds. Such a file is
+/// a development script.
 fn is_script(file: &SourceFile<'_>, text: &str) -> bool {
     let mut lines = text.lines().take_while(|line| !line.starts_with("package "));
     file.language == Language::Go
@@ -199,13 +200,13 @@ fn matches_in(
     Ok((matches.collect(), waivers))
 }
 
-/// Returns the line of a byte, from 1.
+/// Returns the line number (from 1) of the byte at `offset`.
 fn line_of(bytes: &[u8], offset: usize) -> u64 {
     memchr::memchr_iter(b'\n', &bytes[..offset]).count() as u64 + 1
 }
 
-/// Parses a file. The grammar of Rust does not accept attributes in some places, such as before a field in a pattern;
-/// no rule depends on them, so they are replaced by spaces there.
+/// Parses a file. The Rust grammar does not accept attributes in some places, such as before a field in a pattern. In
+/// such places, they are replaced by spaces, because no rule depends on them.
 fn parse(text: &str, file: &SourceFile<'_>) -> Result<StrDoc<SupportLang>, SkipReason> {
     let mut text = Cow::Borrowed(text);
     let mut rounds = if file.language == Language::Rust { MAX_ROUNDS } else { 1 };
@@ -229,7 +230,7 @@ fn parse(text: &str, file: &SourceFile<'_>) -> Result<StrDoc<SupportLang>, SkipR
     }
 }
 
-/// Returns the first attribute in the lines of an error.
+/// Returns the range of the first attribute, such as `#[cfg(test)]`, in the lines of a syntax error.
 fn attribute_at(text: &str, error: &Range<usize>) -> Option<Range<usize>> {
     let from = text[..error.start].rfind('\n').map_or(0, |newline| newline + 1);
     let to = text[error.end..].find('\n').map_or(text.len(), |newline| error.end + newline);
@@ -242,7 +243,7 @@ fn attribute_at(text: &str, error: &Range<usize>) -> Option<Range<usize>> {
     Some(start..end)
 }
 
-/// Returns the ranges that do not parse, in order.
+/// Returns the byte ranges of the syntax errors, in order.
 fn errors(parsed: &StrDoc<SupportLang>) -> Vec<Range<usize>> {
     let mut errors = Vec::new();
     let mut cursor = parsed.tree.walk();
@@ -290,7 +291,7 @@ fn waiver(comment: &Node<'_, Tree>, lines: &LineIndex<'_>, file: &str) -> Vec<So
     found.collect()
 }
 
-/// A text with an index of its lines and characters.
+/// A text with an index that converts byte offsets to lines and columns.
 struct LineIndex<'a> {
     text: &'a str,
     /// Start of each line, in bytes.
@@ -311,18 +312,18 @@ impl<'a> LineIndex<'a> {
         Self { text, starts: std::iter::once(0).chain(after).collect(), chars }
     }
 
-    /// Returns the number of characters before a byte.
+    /// Returns the number of characters before a byte offset.
     fn chars_before(&self, offset: usize) -> usize {
         let block = offset / BLOCK;
         self.chars[block] + count_chars(&self.text.as_bytes()[block * BLOCK..offset])
     }
 
-    /// Returns the text before `at` in its line.
+    /// Returns the part of a line that precedes the byte at `offset`.
     fn before(&self, offset: usize) -> &'a str {
         &self.text[self.starts[self.starts.partition_point(|start| *start <= offset) - 1]..offset]
     }
 
-    /// Returns the 1-based line and column, in characters.
+    /// Returns the line and the column of the byte at `offset`. Both count from 1; the column counts characters.
     fn place(&self, offset: usize) -> (u64, u64) {
         let line = self.starts.partition_point(|start| *start <= offset);
         let column = self.chars_before(offset) - self.chars_before(self.starts[line - 1]);
@@ -347,7 +348,7 @@ impl<'a> LineIndex<'a> {
     }
 }
 
-/// Returns the number of characters that begin in a piece of UTF-8.
+/// Returns the number of characters that begin in a part of a UTF-8 text.
 fn count_chars(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| **byte & 0xc0 != 0x80).count()
 }

@@ -4,7 +4,8 @@ use super::exclusions::{VENDORED, patterns, walker};
 use ignore::DirEntry;
 use std::path::{Path, PathBuf};
 
-/// Returns the files of a folder, without ignored files, hidden files and foreign code.
+/// Returns the files under a folder, whether they are code or not. Ignored files, hidden files and foreign code are
+/// omitted.
 pub fn project_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let vendored = patterns(folder, VENDORED);
     let is_folder = |entry: &DirEntry| entry.file_type().is_some_and(|kind| kind.is_dir());
@@ -16,14 +17,14 @@ pub fn project_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
     entries.filter(is_file).map(DirEntry::into_path)
 }
 
-/// Whether a file is source code, by its name.
+/// True if a file is source code according to its name, such as `main.rs`.
 #[cfg(feature = "source")]
 pub fn is_code(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     super::language::by_name(&name).is_some()
 }
 
-/// Whether a file is source code. This build cannot recognize code, so any file may be.
+/// Always true: this build cannot recognize source code, so any file may be source code.
 #[cfg(not(feature = "source"))]
 pub fn is_code(_: &Path) -> bool {
     true

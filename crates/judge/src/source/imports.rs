@@ -4,11 +4,12 @@ use super::walk::SourceFile;
 use agentnative_core::model::Language;
 use std::collections::BTreeSet;
 
-/// Extensions of files that an import of JavaScript may name.
+/// File extensions that an import in JavaScript or TypeScript may name.
 pub(super) const SCRIPTS: [&str; 8] = ["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"];
 
-/// Returns the files of the project that a file imports, as relative paths, if its language names files. For the entry
-/// module of a Python program, those that its start function is imported from.
+/// Returns what a file imports from the project. For TypeScript, these are relative paths. For the entry module of a
+/// Python program, they are the modules from which its start function is imported. For Go, they are packages. Other
+/// files have none.
 pub(super) fn imports(text: &str, file: &SourceFile<'_>) -> Vec<String> {
     match file.language {
         Language::TypeScript => of_scripts(text),
@@ -22,7 +23,7 @@ pub(super) fn imports(text: &str, file: &SourceFile<'_>) -> Vec<String> {
     }
 }
 
-/// Returns the packages in the import declarations of a Go file.
+/// Returns the paths of the packages that a Go file imports.
 fn of_go(text: &str) -> Vec<String> {
     let mut inside = false;
     let mut names = Vec::new();
@@ -66,7 +67,8 @@ fn of_scripts(text: &str) -> Vec<String> {
     quoted.filter(is_code).map(str::to_owned).collect()
 }
 
-/// Returns the path of the module in `from .module import function`.
+/// Returns the relative path of the module in a line such as `from .module import function`, if it imports one of
+/// `functions`. Otherwise returns `None`.
 fn of_python(line: &str, functions: &BTreeSet<&str>) -> Option<String> {
     let (module, names) = line.strip_prefix("from ")?.split_once(" import ")?;
     let named = |word: &str| functions.contains(word.split_whitespace().last().unwrap_or_default());

@@ -3,27 +3,26 @@
 use agentnative_core::model::Language;
 use ast_grep_language::SupportLang;
 
-/// The properties of a language. Paths are patterns as in a `.gitignore` at the package's root; rules are those of
-/// ast-grep.
+/// The properties of a language. Paths are patterns as in a `.gitignore` at the root of the package. Rules are in the
+/// YAML format of ast-grep.
 pub(super) struct LanguageRow {
     pub language: Language,
-    /// File extensions, each with its grammar, if the feature of the grammar is enabled. The last grammar is that of
-    /// files with a `#!` line.
+    /// File extensions, each with its grammar. Files with a `#!` line have the last grammar.
     pub grammars: &'static [(&'static str, SupportLang)],
-    /// Programs that a `#!` line names.
+    /// Interpreters in `#!` lines of this language, such as `python`.
     pub interpreters: &'static [&'static str],
-    /// Files of tests and of the build.
+    /// Patterns of files for tests and for the build.
     pub non_product: &'static [&'static str],
-    /// Generated files.
+    /// Patterns of generated files.
     pub generated: &'static [&'static str],
-    /// Files in which the program starts and ends.
+    /// Patterns of files in which a program starts and ends, such as `main.go`.
     pub entry_files: &'static [&'static str],
-    /// Code in which the program starts and ends.
+    /// Rule that matches code in which a program starts and ends, such as the function `main`.
     pub entry: &'static str,
-    /// Tests in files of the program.
+    /// Rule that matches tests in files that belong to the program.
     pub tests: Option<&'static str>,
-    /// Code that makes a file a program if no manifest declares an entry: its `#!` line, and code that only runs if the
-    /// file is executed directly. Such code is not part of a program with another entry.
+    /// Rule that matches code that makes a file a program if no manifest declares an entry: its `#!` line, and code
+    /// that only runs if the file is executed directly. If the program has another entry, such code is not part of it.
     pub program: Option<&'static str>,
 }
 
@@ -124,7 +123,7 @@ pub(super) fn row(language: Language) -> &'static LanguageRow {
     &ROWS[language as usize]
 }
 
-/// Returns the language and grammar of a file by its name.
+/// Returns the language and the grammar of a file according to the extension of its name.
 pub(super) fn by_name(name: &str) -> Option<(Language, SupportLang)> {
     let extension = name.rsplit_once('.')?.1;
     ROWS.iter().find_map(|row| {
@@ -133,7 +132,8 @@ pub(super) fn by_name(name: &str) -> Option<(Language, SupportLang)> {
     })
 }
 
-/// Returns the language and grammar of a file by its `#!` line.
+/// Returns the language and the grammar of a file whose first bytes are `head`, according to the interpreter in its
+/// `#!` line.
 pub(super) fn by_shebang(head: &[u8]) -> Option<(Language, SupportLang)> {
     let line = head.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
     let line = String::from_utf8_lossy(line);

@@ -1,7 +1,7 @@
 //! Finds and reads the code of a target, and matches the rules of the source checks.
 //!
-//! With the feature `source`, `scan` reads [`CodeFacts`](agentnative_core::facts::CodeFacts) of the code, which `source_checks`
-//! judges. With the feature `project`, the files around the code are read.
+//! With the feature `source`, `scan` reads [`CodeFacts`](agentnative_core::facts::CodeFacts) of the code, which
+//! `source_checks` judges. With the feature `project`, the files around the code are read.
 
 #[cfg(feature = "source")]
 mod built;

@@ -14,36 +14,40 @@ use std::path::{Path, PathBuf};
 pub struct PackageCode {
     /// Folder of the package.
     pub folder: PathBuf,
-    /// Prefix of the paths in it, relative to the checked package, such as `../core/`.
+    /// Prefix of the names of files in the package, relative to the checked package, such as `../core/`. Empty for the
+    /// checked package itself.
     pub prefix: String,
-    /// True for a library that the checked package is built with: programs in it are not part of the target.
+    /// True for a library from which the checked package is built. Programs in it are not part of the target.
     pub is_library: bool,
-    /// Name of the manifest for evidence about the package as a whole, if there is one.
+    /// File name of the manifest, such as `Cargo.toml`, if there is one. Evidence about the package as a whole names
+    /// it.
     pub manifest: Option<&'static str>,
-    /// Languages that the target is built from; empty if no manifest declares them, so that any counts.
+    /// Languages from which the target is built. If no manifest declares them, the list is empty and all languages
+    /// count.
     pub languages: Vec<Language>,
     /// Dependencies in the manifests.
     pub dependencies: Vec<Dependency>,
-    /// Entries of programs, each with a matcher of its files, and of the sources that it may be built from.
+    /// Entry points of programs. The first matcher of each matches its files, the second the sources from which these
+    /// files may be built.
     pub starts: Vec<(PackageEntry, Gitignore, Gitignore)>,
-    /// File matchers by language.
+    /// Matchers of files, one for each language.
     places: Vec<LanguageFiles>,
 }
 
 /// The files of a language in a package.
 #[derive(Debug)]
 struct LanguageFiles {
-    /// Files in which the program starts.
+    /// Matches files in which the program starts.
     entries: Gitignore,
-    /// True if the manifest declares the entries.
+    /// True if the manifest declares the entry points of this language.
     declares_entry: bool,
-    /// Files with code, if the manifest declares them.
+    /// Matches files with code; `None` if the manifest does not declare them.
     sources: Option<Gitignore>,
 }
 
 impl PackageCode {
-    /// Returns the package in `folder`, and then the packages of the same workspace that it is built with: path
-    /// dependencies in Cargo manifests. An unreadable manifest counts as missing.
+    /// Returns the package in `folder`, followed by the packages of the same workspace from which it is built (path
+    /// dependencies in Cargo manifests). An unreadable manifest counts as missing.
     pub fn all(folder: &Path) -> Vec<Self> {
         let mut manifests = packages_in(folder);
         if manifests.iter().any(|package| package.is_program) {
@@ -110,13 +114,14 @@ impl PackageCode {
         !self.languages.is_empty()
     }
 
-    /// True if the manifest assigns this file to the code of its language, or declares no files.
+    /// True if a file is code of the package according to its manifest. Also true if the manifest declares no files of
+    /// this language.
     pub(super) fn is_source(&self, language: Language, path: &Path) -> bool {
         let sources = self.places[language as usize].sources.as_ref();
         sources.is_none_or(|sources| sources.matched_path_or_any_parents(path, false).is_ignore())
     }
 
-    /// True if the manifest declares the entry of a program in this language.
+    /// True if the manifest declares an entry point of a program in this language.
     pub(super) fn declares_entry(&self, language: Language) -> bool {
         self.places[language as usize].declares_entry
     }

@@ -10,7 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use strict_json::sanitize;
 
-/// Reads the files around `package`, a folder in `project`. Unreadable files count as missing.
+/// Reads the README files, schemas and instructions for agents around the folder `package`, which is in the folder
+/// `project`. Unreadable files count as missing.
 pub fn read_project(project: &Path, package: &Path) -> ProjectDocuments {
     let absolute = |folder: &Path| fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let (project, package) = (absolute(project), absolute(package));
@@ -66,14 +67,16 @@ fn schemas(root: &Path) -> Vec<ProjectDocument> {
     .collect()
 }
 
-/// True if a document declares to be a JSON Schema, and does not only contain or name one.
+/// True if the key `$schema` of a document declares it to be a JSON Schema. A document that only contains or names a
+/// schema is none.
 fn is_schema(text: &str) -> bool {
     let document: Option<serde_json::Value> = serde_json::from_str(text).ok();
     let uri = document.as_ref().and_then(|document| document.get("$schema")?.as_str());
     uri.is_some_and(|uri| uri.contains("json-schema.org/"))
 }
 
-/// Returns the instructions for agents, from the package up to the repository's root.
+/// Returns the instructions for agents (`AGENTS.md` and `SKILL.md`) in the folders from the package up to the root of
+/// the repository.
 fn bundles(project: &Path, package: &Path) -> Vec<AgentInstructions> {
     let mut found = Vec::new();
     for here in package.ancestors() {
@@ -97,7 +100,8 @@ fn bundle(project: &Path, path: &Path) -> Option<AgentInstructions> {
     Some(AgentInstructions { file, frontmatter: frontmatter(&text), code: code(&text) })
 }
 
-/// Returns the code in a Markdown text.
+/// Returns the inline code and the lines of the code blocks in a Markdown text. A line that ends in a backslash
+/// continues on the next line.
 fn code(text: &str) -> Vec<CodeLine> {
     let mut found: Vec<CodeLine> = Vec::new();
     let mut in_block = false;
@@ -132,7 +136,7 @@ fn code(text: &str) -> Vec<CodeLine> {
     found
 }
 
-/// The required members of a frontmatter, which may have more.
+/// The required keys of the YAML frontmatter in a Markdown file. The frontmatter may have more keys.
 #[derive(Deserialize)]
 struct FrontmatterKeys {
     #[serde(default)]

@@ -14,14 +14,15 @@ use std::sync::OnceLock;
 /// Word that begins a waiver in a comment.
 pub(super) const WAIVER: &str = "agentnative-ignore";
 
-/// The rules of source checks. Each is compiled once, when it is first needed.
+/// The rules of source checks. A rule is compiled when it is first needed, and only once.
 pub struct Rules {
-    /// Checks with rules, each with the fingerprint of its rules.
+    /// IDs of the checks with rules, each with a fingerprint of its rules.
     pub(super) fingerprints: BTreeMap<String, u64>,
     languages: BTreeMap<Language, Passes>,
 }
 
-/// The rules of one language: first those for any code, then those about captured names.
+/// The rules of one language in two passes. Rules of the second pass search for names that rules of the first pass
+/// captured.
 struct Passes {
     first: Pass,
     second: Pass,
@@ -60,20 +61,22 @@ impl Rules {
         Self { fingerprints, languages }
     }
 
-    /// Returns the rules of `language` for the first pass.
+    /// Returns the rules of `language` for the first pass; `None` if there are none.
     pub(super) fn first(&self, language: Language) -> Option<Result<RuleTable<'_>>> {
         let pass = &self.languages.get(&language)?.first;
         let words = pass.origins.iter().flat_map(|origin| &origin.rule.words).map(String::as_str);
         Some(RuleTable::new(pass, &words.chain([WAIVER]).collect::<Vec<_>>()))
     }
 
-    /// Returns the rules of `language` for the second pass, about these names.
+    /// Returns the rules of `language` for the second pass, which search for `names` that the first pass captured.
+    /// `None` if there are none.
     pub(super) fn second(&self, language: Language, names: &[&str]) -> Option<Result<RuleTable<'_>>> {
         let pass = &self.languages.get(&language)?.second;
         Some(RuleTable::new(pass, names))
     }
 
-    /// True if the second pass is about the names that this rule captures: another rule is `of` it.
+    /// True if the second pass searches for the names that this rule captures, because another rule has the name of
+    /// this rule in `of`.
     pub(super) fn is_named(&self, language: Language, check: &str, rule: &str) -> bool {
         let about =
             |origin: &Origin| origin.check.as_str() == check && origin.rule.of.as_deref() == Some(rule);
@@ -90,24 +93,24 @@ impl Pass {
     }
 }
 
-/// The rules of a pass with the words that they search for.
+/// The rules of a pass, with the words that a file has to contain before they are matched.
 pub(super) struct RuleTable<'a> {
     pass: &'a Pass,
     words: AhoCorasick,
-    /// For each word, whether it has to start and end at a word boundary.
+    /// For each word, two flags: it has to start at a word boundary, and it has to end at one.
     boundaries: Vec<(bool, bool)>,
 }
 
 /// The rules of a pass, compiled for one grammar.
 pub(super) struct Grammar {
-    /// Rules in the order of [`Pass::origins`].
+    /// Compiled rules, in the order of [`Pass::origins`].
     pub rules: Vec<RuleCore>,
-    /// Indexes of the rules that can match, by kind of node.
+    /// For each kind of syntax node, the indexes of the rules that can match it.
     pub kinds: Vec<Vec<usize>>,
-    /// Code in which the program starts and ends.
+    /// Rule that matches code in which the program starts and ends.
     pub entry: RuleCore,
     pub tests: Option<RuleCore>,
-    /// Code that makes a file a separate program.
+    /// Rule that matches code that makes a file a separate program.
     pub program: Option<RuleCore>,
 }
 
@@ -121,12 +124,12 @@ impl<'a> RuleTable<'a> {
         Ok(Self { pass, words, boundaries })
     }
 
-    /// Returns the rule with this index.
+    /// Returns the rule with this index, and its check.
     pub fn origin(&self, index: usize) -> &Origin {
         &self.pass.origins[index]
     }
 
-    /// Returns the rules for this grammar, compiled on the first call.
+    /// Returns the rules, compiled for this grammar. They are compiled on the first call.
     pub fn grammar(&self, lang: SupportLang) -> Result<&Grammar> {
         let known = self.pass.grammars.iter().find(|(known, _)| *known == lang);
         let (_, grammar) = known.ok_or_else(|| {
@@ -136,8 +139,8 @@ impl<'a> RuleTable<'a> {
         compiled.as_ref().map_err(Clone::clone)
     }
 
-    /// Returns the offsets of the words in `text`, in order. A part of a longer word does not count, unless a `*`
-    /// allows it.
+    /// Returns the byte offsets at which the words of the rules occur in `text`, in order. A word inside of a longer
+    /// word only counts if it is declared with a `*` there.
     pub fn hits(&self, text: &[u8]) -> Vec<usize> {
         let word = |offset: usize| {
             text.get(offset).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')

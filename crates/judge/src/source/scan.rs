@@ -14,10 +14,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Builder};
 
-/// Limits for reading one file. Its size bounds the steps of the rules, so the limits only apply to slow parsers.
+/// Limits of time and memory for reading one file. The size of the file already limits the steps of the rules, so these
+/// limits only matter for slow parsers.
 pub const BUDGET: Budget = Budget { memory: 1 << 30, ..Budget::STEP };
 
-/// Scans within a budget. If it is exceeded, the facts contain only that.
+/// Reads code like [`scan`], but within a budget. If the budget is exceeded, the facts contain no code, only the reason
+/// in `stopped`.
 ///
 /// # Errors
 /// As [`scan`].
@@ -29,7 +31,7 @@ pub fn scan_within(budget: Budget, folder: PathBuf, rules: Rules) -> Result<Code
     })
 }
 
-/// Reads the code of the package in `folder`, and of the packages in its workspace that it is built with, and matches
+/// Reads the code of the package in `folder`, and of the packages in its workspace from which it is built, and matches
 /// `rules`.
 ///
 /// # Errors
@@ -77,7 +79,7 @@ pub fn scan(folder: &Path, rules: &Rules) -> Result<CodeFacts> {
     Ok(facts)
 }
 
-/// Matches the rules about names that other rules captured.
+/// Matches the rules of the second pass, which search for names that other rules captured.
 fn second_pass(files: &[SourceFile<'_>], rules: &Rules, facts: &mut CodeFacts) -> Result<()> {
     let mut names: BTreeMap<Language, BTreeSet<&str>> = BTreeMap::new();
     for found in &facts.matches {
@@ -123,7 +125,7 @@ impl FileFacts {
     }
 }
 
-/// Calls `work` for each file, on all cores. The results are in no particular order.
+/// Calls `work` for each file, on all cores. Returns the results that are not `None`, in no particular order.
 fn parallel<'f, 'p, T: Send>(
     files: &'f [SourceFile<'p>],
     work: impl Fn(&'f SourceFile<'p>) -> Option<T> + Sync,

@@ -1,4 +1,4 @@
-//! The syntax tree of a file in one array: each step from a node to another is one access.
+//! The syntax tree of a file in one array. Each step from a node to its parent, sibling or child is one access.
 //!
 //! tree-sitter finds the parent and the siblings of a node by a walk from the root, which makes rules quadratic in
 //! nested code.
@@ -12,11 +12,11 @@ use std::cell::Cell;
 use std::iter::successors;
 use std::ops::Range;
 
-/// Maximum depth of nested nodes, because some matchers recurse.
+/// Maximum depth of nested nodes. It is limited because some matchers recurse.
 pub(super) const MAX_DEPTH: usize = 2000;
 
-/// Number of steps that the rules may take in a file, in addition to [`STEPS_PER_BYTE`]. Hand-written code takes at
-/// most 4 per byte.
+/// Number of steps that the rules may take in any file. [`STEPS_PER_BYTE`] adds steps for each byte. In hand-written
+/// code, the rules take at most 4 steps per byte.
 const BASE_STEPS: u64 = 1 << 20;
 const STEPS_PER_BYTE: u64 = 64;
 /// Number of bytes of a node's text that cost one step.
@@ -29,14 +29,14 @@ pub(super) struct Tree {
     grammar: TSLanguage,
     /// Nodes in the order of their starts, a parent before its children.
     nodes: Vec<NodeData>,
-    /// Number of remaining steps.
+    /// Number of steps that the rules may still take.
     steps: Cell<u64>,
 }
 
 #[derive(Clone, Copy)]
 struct NodeData {
     kind: u16,
-    /// Field of the parent that contains the node; 0 for none.
+    /// ID of the field of the parent that contains the node; 0 for none.
     field: u16,
     is_named: bool,
     is_missing: bool,
@@ -47,7 +47,7 @@ struct NodeData {
     previous: Option<u32>,
     next: Option<u32>,
     children: u32,
-    /// Index after the last descendant.
+    /// Index after that of the last descendant in `Tree::nodes`.
     subtree_end: u32,
 }
 
@@ -58,8 +58,8 @@ pub(super) struct TreeNode<'t> {
 }
 
 impl Tree {
-    /// Creates the tree of a file that was parsed without errors; fails with the offset of the first node that is
-    /// nested too deeply.
+    /// Creates the tree of a file that was parsed without errors. If a node is nested too deeply, returns the byte
+    /// offset of the first such node as an error.
     pub fn new(parsed: StrDoc<SupportLang>) -> Result<Self, usize> {
         let mut nodes: Vec<NodeData> = Vec::new();
         // Ancestors of the current node.
@@ -121,7 +121,7 @@ impl Tree {
         self.steps.get() == 0
     }
 
-    /// Uses steps; `None` if too few are left.
+    /// Uses up `steps` of the remaining steps; `None` if too few are left.
     fn step(&self, steps: usize) -> Option<()> {
         let left = self.steps.get().saturating_sub(steps as u64);
         self.steps.set(left);
@@ -129,7 +129,7 @@ impl Tree {
     }
 }
 
-/// Converts an index; files are far smaller than 4 GiB.
+/// Converts an index or byte offset. It always fits, because files are far smaller than 4 GiB.
 fn to_u32(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }

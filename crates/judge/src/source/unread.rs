@@ -1,4 +1,4 @@
-//! Finds code of the program that was not read: its entries, and the files that it imports.
+//! Finds entry points of the program, and files that it imports, that were not read.
 
 use super::exclusions::walker;
 use super::file::{FileFacts, is_generated};
@@ -28,7 +28,7 @@ impl<'f, 'p> ImportGraph<'f, 'p> {
         Self { files, generated: BTreeSet::new(), imports: BTreeSet::new(), go_programs: BTreeSet::new() }
     }
 
-    /// Adds the facts of a file.
+    /// Adds a file with its imports and other facts.
     pub fn add(&mut self, file: &'f SourceFile<'p>, facts: &FileFacts) {
         if facts.generated {
             self.generated.insert(&file.path);
@@ -39,7 +39,7 @@ impl<'f, 'p> ImportGraph<'f, 'p> {
         self.go_programs.extend(file.path.parent().filter(|_| facts.is_main));
     }
 
-    /// Returns the code of the program in `package` that was not read.
+    /// Returns the entry points and imports of the program in `package` that were not read.
     pub fn unread(&self, package: &PackageCode) -> Vec<UnreadCode> {
         let own: Vec<&Path> = self
             .files
@@ -121,7 +121,7 @@ fn is_go(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "go")
 }
 
-/// Returns the first folder in `folder` that contains a Go program.
+/// Returns the first folder under `folder` that contains a Go program.
 fn go_main(folder: &Path) -> Option<PathBuf> {
     let foreign = ["vendor", "node_modules", "testdata"];
     let mut folders = walker(folder, move |entry| {
@@ -133,7 +133,8 @@ fn go_main(folder: &Path) -> Option<PathBuf> {
     folders.find(|folder| is_go_program(folder))
 }
 
-/// Returns the paths that a file is imported as: without its extension, and its folder if the file is an index.
+/// Returns the paths by which imports name a file: the path without its extension and, for an index file such as
+/// `index.ts`, its folder.
 fn stems(path: &Path) -> Vec<PathBuf> {
     let stem = path.with_extension("");
     let is_index = stem.file_name().is_some_and(|name| name == "index" || name == "__init__");

@@ -20,7 +20,7 @@ use strict_json::sanitize;
 pub(super) struct SourceFile<'p> {
     pub package: &'p PackageCode,
     pub path: PathBuf,
-    /// Path as in `Span::file`.
+    /// Path of the file relative to the checked package, as in `Span::file`.
     pub name: String,
     pub language: Language,
     pub grammar: SupportLang,
@@ -28,8 +28,8 @@ pub(super) struct SourceFile<'p> {
     pub size: u64,
 }
 
-/// Returns the files of `package`, without ignored files, hidden files, foreign code, tests and nested packages.
-/// Symbolic links are not followed. Excluded files are counted.
+/// Returns the source files of `package`, without ignored files, hidden files, foreign code, tests and nested packages.
+/// Symbolic links are not followed. `excluded` counts the excluded files.
 pub(super) fn walk<'p>(package: &'p PackageCode, excluded: &mut Excluded) -> Result<Vec<SourceFile<'p>>> {
     let root = package.folder.clone();
     if !root.is_dir() {

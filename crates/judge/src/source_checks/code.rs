@@ -6,7 +6,7 @@ use agentnative_core::facts::{CodeFacts, SkippedFile};
 /// Maximum number of skipped files that are named.
 const MAX_NAMED: usize = 3;
 
-/// The facts of the code of a target, with its configuration.
+/// The facts about the code of a target, with the output modules that the user declares.
 #[derive(Clone, Copy)]
 pub struct Code<'a> {
     /// Facts of the code.
@@ -16,8 +16,8 @@ pub struct Code<'a> {
 }
 
 impl Code<'_> {
-    /// True if the facts were recorded with the current rules: a recording may be older. One check uses the matches of
-    /// others, so all rules have to be current.
+    /// True if the facts were recorded with the current rules of all checks; a recording may be older. All rules have
+    /// to be current, because one check uses the matches of others.
     pub(super) fn has_current_rules(&self) -> bool {
         let now = checks()
             .iter()
@@ -31,7 +31,7 @@ impl Code<'_> {
         stopped.is_none() && skipped.is_empty() && unread.is_empty() && excluded.folders == 0
     }
 
-    /// Returns the path of a file of the package, for messages.
+    /// Converts a path relative to the package to the path that messages show.
     pub(super) fn path(&self, file: &str) -> String {
         let (mut folder, mut file) = (self.facts.folder.as_str(), file);
         while let (Some(inner), Some(rest)) = (folder.strip_suffix('/'), file.strip_prefix("../")) {
@@ -40,7 +40,8 @@ impl Code<'_> {
         format!("{folder}{file}")
     }
 
-    /// Returns the first part of the program that was not read, and the number of the others.
+    /// Returns a text about code of the program that was not read: the first file, and the number of the others. Empty
+    /// if all code was read.
     pub(super) fn unread(&self) -> String {
         let [first, rest @ ..] = &self.facts.unread[..] else { return String::new() };
         let subject = match &first.importer {
@@ -51,7 +52,7 @@ impl Code<'_> {
         format!("; {subject} {}, which {}{more}", first.name, first.why)
     }
 
-    /// Returns the first skipped files, each with the reason, and the number of the others.
+    /// Returns a text with the first skipped files, each with the reason, and the number of the others.
     pub(super) fn list(&self, skipped: &[SkippedFile]) -> String {
         let name = |file: &SkippedFile| format!("{} ({})", self.path(&file.file), file.why);
         let mut parts: Vec<String> = skipped.iter().take(MAX_NAMED).map(name).collect();

@@ -13,7 +13,7 @@ use agentnative_core::catalogue::Check;
 use agentnative_core::facts::{BuildTimes, SourceWaiver};
 use std::collections::BTreeMap;
 
-/// Judges a source check.
+/// Judges a source check from the facts about the code, or from the reason why there are none.
 pub fn judge(code: &Result<Code<'_>, CodeUnavailable>, check: &Check) -> Judgement {
     let view = match code {
         Ok(code) => code.view(check.id),
@@ -45,7 +45,7 @@ pub fn outdated_program_note(built: &BuildTimes) -> Option<String> {
     })
 }
 
-/// Returns notes on the code: waivers, and skipped files.
+/// Returns notes for the user about the code: waivers in comments, skipped files and unreadable folders.
 pub fn code_notes(code: &Code<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     let mut found: BTreeMap<&str, Option<_>> = BTreeMap::new();

@@ -4,7 +4,7 @@ use super::code::Code;
 use agentnative_core::facts::{CodeSpan, EntryPoint, Match, RangeSet};
 use std::collections::BTreeMap;
 
-/// Conventional names of output modules, without extension: files and folders.
+/// Names of files and folders, without extension, that usually contain the output module of a program.
 const MODULE_NAMES: &[&str] = &[
     "output",
     "outputs",
@@ -46,14 +46,14 @@ const MODULE_NAMES: &[&str] = &[
 
 pub(super) struct OutputModule<'a> {
     code: &'a Code<'a>,
-    /// Files with an output configuration, if the configuration names no output module.
+    /// Files of the target that configure its output, such as a logger. Empty if the user declares the output modules.
     homes: BTreeMap<&'a str, ModulePart>,
 }
 
 /// The part of a file that belongs to the output module.
 enum ModulePart {
     All,
-    /// Ranges of the output configuration in an entry file.
+    /// Only the parts of an entry file that configure the output.
     Parts(RangeSet),
 }
 
@@ -75,7 +75,7 @@ impl<'a> OutputModule<'a> {
         Self { code, homes: parts.into_iter().map(|(file, parts)| (file, home(parts))).collect() }
     }
 
-    /// True if the output module contains a place.
+    /// True if a place in the code belongs to the output module.
     pub fn contains(&self, place: &CodeSpan) -> bool {
         let file = &place.file;
         if !self.code.output.is_empty() {

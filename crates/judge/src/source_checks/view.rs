@@ -1,4 +1,4 @@
-//! The facts of the code for one source check.
+//! Judges one source check by the facts about the code.
 
 use super::code::Code;
 use super::output_module::OutputModule;
@@ -10,7 +10,7 @@ use agentnative_core::model::{CheckId, Evidence, Language};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// The facts of the code for one check.
+/// A source check, with the facts about the code that it judges.
 pub(super) struct CheckView<'a> {
     pub code: &'a Code<'a>,
     pub check: &'a Check,
@@ -23,7 +23,7 @@ struct RuleMatch<'a> {
 }
 
 impl<'a> Code<'a> {
-    /// Returns the facts for the source check of this ID.
+    /// Returns the source check `id` with the facts that it judges; `None` if the check has no rules.
     pub(super) fn view(&'a self, id: CheckId) -> Option<CheckView<'a>> {
         let check = id.check();
         Some(CheckView { code: self, check, source: check.source.as_ref()? })
@@ -31,20 +31,20 @@ impl<'a> Code<'a> {
 }
 
 impl<'a> CheckView<'a> {
-    /// Returns the rule of a match of this check.
+    /// Returns the rule of this check that produced the match `found`.
     pub fn rule(&self, found: &Match) -> Option<&'a SourceRule> {
         let rules = &self.source.languages.get(&found.language)?.rules;
         rules.iter().find(|rule| rule.name == found.rule)
     }
 
-    /// Returns the matches of the rules with this role.
+    /// Returns the matches of this check's rules that have this role.
     fn matches(&self, role: MatchRole) -> Vec<RuleMatch<'a>> {
         let own = self.code.facts.matches.iter().filter(|found| found.check == self.check.id.as_str());
         let all = own.filter_map(|found| Some(RuleMatch { rule: self.rule(found)?, found }));
         all.filter(|one| one.rule.role == role).collect()
     }
 
-    /// True if the languages of the package have a rule with this role.
+    /// True if the check has a rule with this role for a language of the package.
     fn has(&self, role: MatchRole) -> bool {
         let languages =
             self.code.facts.files.keys().filter_map(|language| self.source.languages.get(language));
@@ -74,7 +74,7 @@ impl<'a> CheckView<'a> {
         if open.is_empty() { self.without_findings() } else { Judgement::violated(open) }
     }
 
-    /// Returns the judgement if no match is a finding.
+    /// Returns the judgement of the check if it has no findings.
     fn without_findings(&self) -> Judgement {
         let facts = self.code.facts;
         let (covered, not): (Vec<Language>, Vec<Language>) =
@@ -138,7 +138,9 @@ impl<'a> CheckView<'a> {
         })
     }
 
-    /// Returns the faults, or, without wanted matches, the near matches; each with the reason of its waiver.
+    /// Returns the findings of the check, each after the reason of its waiver (`None` if it is not waived). Findings
+    /// are the faults. If there are none, and none of the code that the check wants, findings are the code that is
+    /// nearly correct.
     fn findings(&self) -> Vec<(Option<String>, Finding)> {
         let mut matches = self.faults();
         if matches.is_empty() && self.wanted().is_none() && self.matches(MatchRole::Open).is_empty() {
@@ -161,7 +163,8 @@ impl<'a> CheckView<'a> {
         matches.into_iter().map(finding).collect()
     }
 
-    /// Returns the faults that are not in an allowed place and not reported by another check.
+    /// Returns the faults in the code, without those in a place where they are allowed and those that another check
+    /// reports.
     fn faults(&self) -> Vec<RuleMatch<'a>> {
         let mut matches = self.matches(MatchRole::Fault);
         let output = OutputModule::detect(self.code);
@@ -185,7 +188,8 @@ impl<'a> CheckView<'a> {
         matches
     }
 
-    /// Returns the description and the place of the first wanted match, if there are enough.
+    /// Describes the first code or dependency that the check wants, and where it is. `None` if there is none, or too
+    /// little of it.
     fn wanted(&self) -> Option<String> {
         let listed = |dependency: &&Dependency| {
             let rules = self.source.languages.get(&dependency.language);
@@ -207,7 +211,8 @@ impl<'a> CheckView<'a> {
         Some(format!("{}: {}:{}", first.rule.message, self.code.path(&span.file), span.start.0))
     }
 
-    /// Returns a package of the same repository that the target is built with, if a dependency may decide.
+    /// Returns the name of a dependency in the same repository, which may contain the code that the check wants. `None`
+    /// if there is none, or if no dependency can decide the check.
     fn own_dependency(&self) -> Option<&'a str> {
         let decides = |dependency: &&Dependency| {
             let rules = self.source.languages.get(&dependency.language);
@@ -216,7 +221,7 @@ impl<'a> CheckView<'a> {
         self.code.facts.dependencies.iter().find(decides).map(|dependency| dependency.name.as_str())
     }
 
-    /// Returns the files and lines of all findings, waived or not.
+    /// Returns the file and line of each finding, waived or not.
     pub fn lines(&self) -> BTreeSet<(Option<String>, Option<u64>)> {
         self.findings()
             .into_iter()
@@ -239,7 +244,7 @@ impl<'a> CheckView<'a> {
         }
     }
 
-    /// Returns a finding about the package as a whole.
+    /// Returns a finding about the package as a whole, which names the manifest.
     fn about_package(&self, what: &str) -> Finding {
         let file = self.code.path(self.code.facts.manifest.as_deref().unwrap_or("."));
         Finding::new(MISSING, Evidence { file: Some(file), detail: what.to_owned(), ..Evidence::default() })

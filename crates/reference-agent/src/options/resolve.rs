@@ -1,4 +1,4 @@
-//! Combines the options of the command line with the configuration file and validates them.
+//! Combines the options of the command line with those of the configuration file, and validates them.
 
 use super::{Format, Options};
 use crate::config_file;
@@ -7,10 +7,11 @@ use crate::modes::{ApprovalMode, value_name};
 use std::ffi::OsString;
 
 impl Options {
-    /// Returns the settings of the command line (`args`), over those of the configuration file, over the defaults.
+    /// Returns the settings of a run. Each comes from the command line (`args`), otherwise from the configuration file,
+    /// otherwise from the defaults.
     ///
     /// # Errors
-    /// Fails if the file is invalid or if settings cannot be combined.
+    /// Fails if the configuration file is invalid, or if settings cannot be combined.
     pub fn resolve(mut self, args: &[OsString]) -> Result<Self> {
         if let (Some(supported), Some(requested)) = (self.protocol.format, self.requested_format())
             && value_name(requested) != supported.name()

@@ -1,4 +1,4 @@
-//! agent-js: one document on stdout, for success and failure; nothing after a signal.
+//! The protocol agent-js: one JSON document on stdout, for success and failure. Prints nothing after a signal.
 
 use super::native;
 use super::protocol::{Encoder, EncoderSettings, Protocol};
@@ -34,8 +34,8 @@ pub(super) const PROTOCOL: Protocol = Protocol {
 
 struct AgentJs(EncoderSettings);
 
-/// The document of a success, a failure of the provider, or a run that reached the turn limit. Names and types are
-/// those of version 1.5.8 of the contract.
+/// The document that is printed after a success, a failure of the provider, or a run that reached the turn limit. Its
+/// keys are those of version 1.5.8 of the contract.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Document<'a> {
@@ -105,7 +105,7 @@ struct ToolEntryError<'a> {
     code: ToolCode,
 }
 
-/// The document of any other failure.
+/// The document that is printed after any other failure.
 #[derive(Serialize)]
 struct ErrorDocument<'a> {
     ok: bool,
@@ -114,7 +114,7 @@ struct ErrorDocument<'a> {
 }
 
 impl AgentJs {
-    /// Returns the document with its seventeen keys, and with `error` and `code` for a failure.
+    /// Creates the document with seventeen keys. After a failure, it also has `error` and `code`.
     fn document<'a>(
         &self,
         summary: &'a RunSummary,
@@ -207,7 +207,7 @@ fn tool_call(call: &ToolRecord) -> ToolEntry<'_> {
     }
 }
 
-/// Returns the name of a failure in the contract.
+/// Returns the name that the contract agent-js has for a failure code.
 fn contract_code(code: Code) -> &'static str {
     match code {
         Code::NoQuery => Code::InvalidOption.name(),

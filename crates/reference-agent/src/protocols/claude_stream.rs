@@ -1,8 +1,8 @@
-//! claude-stream: the events of `claude -p --output-format stream-json --verbose`.
+//! The protocol claude-stream: the events of `claude -p --output-format stream-json --verbose`.
 //!
-//! It differs from the original, which reports two failures as a success. After an error of the provider, the result
-//! has the subtype `error_during_execution` instead of `success`. After SIGINT, it has the same result; the original
-//! prints no result and exits with 0.
+//! The original reports two failures as a success; this protocol does not. After an error of the provider, the event
+//! `result` has the subtype `error_during_execution`, where the original has `success`. After SIGINT, the event is the
+//! same, where the original prints none and exits with 0.
 
 use super::native;
 use super::protocol::{Encoder, EncoderSettings, Protocol};
@@ -39,7 +39,7 @@ struct ClaudeStream {
     settings: EncoderSettings,
     session_id: String,
     text: String,
-    /// ID of the message of the current turn.
+    /// ID of the model's message in the current turn.
     message_id: String,
     usage: Option<Usage>,
     turn_started: u64,
@@ -70,7 +70,8 @@ impl ClaudeStream {
         self.emit(output, init)
     }
 
-    /// Emits a block of the model's message. Like the original, each block is an event with a message.
+    /// Emits one content block (text or tool call) of the model's message. As in the original, each block is in an
+    /// event of its own.
     fn emit_block(&self, summary: &RunSummary, block: &Value, output: &mut Output) -> Result<()> {
         let message = json!({
             "id": self.message_id, "type": "message", "role": "assistant", "model": summary.model,

@@ -1,7 +1,7 @@
-//! codex-exec: the lines of `codex exec --json`. The agent's tools are reported as those of an MCP server, except
-//! commands and file changes, which have specific items.
+//! The protocol codex-exec: the lines of `codex exec --json`. Commands and file changes have their own item types. All
+//! other tools are reported as tools of an MCP server.
 //!
-//! After SIGINT the turn fails, where the original stops without an event; the exit code is the same.
+//! After SIGINT, the event `turn.failed` is printed, where the original prints no event. The exit code is the same.
 
 use super::native;
 use super::protocol::{Encoder, Protocol};
@@ -35,13 +35,13 @@ struct CodexExec {
 }
 
 impl CodexExec {
-    /// Returns the ID of a new item.
+    /// Returns a new ID, such as `item_3`, for the next item.
     fn next_id(&mut self) -> String {
         self.item_count += 1;
         self.current_id()
     }
 
-    /// Returns the ID of the open item. Only one tool runs at a time.
+    /// Returns the ID of the last item, which is the running tool call. Only one tool runs at a time.
     fn current_id(&self) -> String {
         format!("item_{}", self.item_count.saturating_sub(1))
     }
@@ -114,7 +114,7 @@ impl Encoder for CodexExec {
     }
 }
 
-/// Returns the item of a tool call. Without a record, the call is in progress.
+/// Creates the item that describes a tool call. `record` is the result; it is `None` while the call is in progress.
 fn item(id: String, tool: &str, input: &Map<String, Value>, record: Option<&ToolRecord>) -> Value {
     let exit_code = record.and_then(ToolRecord::exit_code);
     let status = match record {
@@ -151,7 +151,7 @@ fn item(id: String, tool: &str, input: &Map<String, Value>, record: Option<&Tool
     item
 }
 
-/// Returns the output of a command, or the error if it could not run.
+/// Returns stdout and stderr of a command as one text, or the error message if the command could not run.
 fn command_output(record: &ToolRecord) -> String {
     let Some(result) = &record.result else { return record.text() };
     ["stdout", "stderr"].iter().filter_map(|key| result.get(*key)?.as_str()).collect()

@@ -4,10 +4,11 @@ use crate::event::AgentEvent;
 use crate::run_summary::SessionStatus;
 use crate::tool_record::ToolRecord;
 
-/// Names of the columns. Values that an event does not have are empty.
+/// Names of the columns. A column is empty if an event lacks the value.
 const HEADER: [&str; 7] = ["type", "turn", "tool", "id", "ok", "duration_ms", "text"];
 
-/// Returns the row of an event, with the header before the start event. Empty for events that are not printed.
+/// Returns the row of an event as text. The row of the start event follows the header. Empty for events that have no
+/// row.
 pub(super) fn rows(event: &AgentEvent) -> String {
     let json = |value| serde_json::to_string(value).unwrap_or_default();
     match event {
@@ -48,7 +49,7 @@ fn row(fields: [&str; HEADER.len()]) -> String {
     fields.map(quote).join(",") + "\n"
 }
 
-/// Quotes a field if necessary.
+/// Returns a CSV field, in quotation marks if it contains a comma, a quotation mark or a line break.
 fn quote(text: &str) -> String {
     if text.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))

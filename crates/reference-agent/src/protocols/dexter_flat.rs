@@ -1,4 +1,4 @@
-//! dexter-flat: one document on stdout, for success and failure.
+//! The protocol dexter-flat: one JSON document on stdout, for success and failure.
 
 use super::protocol::{Encoder, Protocol};
 use crate::event::TurnOutcome;
@@ -20,12 +20,13 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     encoder: |_| Box::new(DexterFlat),
 };
 
-/// Folder of the scratchpads in both Dexter contracts.
+/// Folder in the workspace to which both Dexter protocols write the log of a run (the scratchpad).
 pub(super) const SCRATCHPAD: &str = ".dexter/scratchpad";
 
 struct DexterFlat;
 
-/// The document of a success. Names, types and order are those of the original.
+/// The document that is printed after a success. Its keys, their order and their types are those of the original,
+/// Dexter.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Success<'a> {
@@ -47,7 +48,7 @@ struct ToolEntry<'a> {
     result: String,
 }
 
-/// The document of a failure. The query is empty if it is unknown.
+/// The document that is printed after a failure. The query is empty if it could not be read.
 #[derive(Serialize)]
 struct ErrorDocument<'a> {
     success: bool,
@@ -88,7 +89,8 @@ impl Encoder for DexterFlat {
     }
 }
 
-/// Returns the token counts in the form of both Dexter contracts.
+/// Returns the token counts of a run in the form that both Dexter contracts require. `None` if the provider counts no
+/// tokens.
 pub(super) fn token_usage(summary: &RunSummary) -> Option<Value> {
     let Usage { input, output, total } = summary.usage?;
     Some(json!({"inputTokens": input, "outputTokens": output, "totalTokens": total}))

@@ -1,4 +1,5 @@
-//! dexter-nested: one document on one line of stdout, for success and failure. Stderr has one line per tool call.
+//! The protocol dexter-nested: one JSON document on one line of stdout, for success and failure. Stderr has one line
+//! per tool call.
 
 use super::dexter_flat::{SCRATCHPAD, token_usage};
 use super::protocol::{Encoder, Protocol};
@@ -23,7 +24,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
 
 struct DexterNested;
 
-/// The document of a run. Names, types and order are those of the original.
+/// The document that is printed after a run. Its keys, their order and their types are those of the original, Dexter.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Document<'a> {
@@ -93,7 +94,7 @@ impl Encoder for DexterNested {
     }
 }
 
-/// Returns the name of a failure in the contract.
+/// Returns the name that the contract dexter-nested has for a failure code.
 fn contract_code(code: Code) -> &'static str {
     match code {
         Code::NoQuery => "NO_QUERY",

@@ -1,4 +1,5 @@
-//! The output protocols of a run. A protocol is a file and a row of [`PROTOCOLS`].
+//! The output protocols, the formats in which the agent reports a run. Each protocol has a file in this folder and a
+//! row in [`PROTOCOLS`].
 
 mod agent_js;
 mod claude_stream;
@@ -17,7 +18,7 @@ use agentnative_output::{OutputFormat, option_values, requested_format};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::ffi::OsString;
 
-/// All protocols, in the order of the help.
+/// All protocols, in the order in which the help lists them.
 const PROTOCOLS: [&Protocol; 8] = [
     &native::PROTOCOL,
     &dexter_flat::PROTOCOL,
@@ -39,7 +40,7 @@ fn find(name: &str) -> Option<&'static Protocol> {
     PROTOCOLS.into_iter().find(|protocol| protocol.contract == Some(name))
 }
 
-/// Returns the parser of the value of `--contract`.
+/// Returns the parser of the value of `--contract`, which accepts the names of the protocols.
 pub fn contract_parser() -> impl TypedValueParser<Value = &'static Protocol> {
     let value = |protocol: &Protocol| Some(PossibleValue::new(protocol.contract?));
     let values = PossibleValuesParser::new(PROTOCOLS.into_iter().filter_map(value));
@@ -47,7 +48,7 @@ pub fn contract_parser() -> impl TypedValueParser<Value = &'static Protocol> {
     values.map(|name| find(&name).unwrap_or_default())
 }
 
-/// Returns the exit codes of the protocols that differ from principle 2, for the help.
+/// Returns the text of the help about protocols with their own exit codes.
 pub fn exit_codes() -> String {
     let documented = PROTOCOLS.into_iter().filter(|protocol| !protocol.exit_codes.is_empty());
     let lines = documented
@@ -55,7 +56,7 @@ pub fn exit_codes() -> String {
     lines.collect()
 }
 
-/// Returns the protocol and the format that invalid arguments request, to report the error in them. An unknown
+/// Finds the protocol and the format that invalid arguments request, so that the error is reported in them. An unknown
 /// protocol is ignored.
 pub fn requested(args: &[OsString]) -> (&'static Protocol, OutputFormat) {
     let protocol = option_values(args, "--contract").next().and_then(find).unwrap_or_default();

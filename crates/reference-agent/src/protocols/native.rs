@@ -1,5 +1,5 @@
-//! The native protocol, after principle 2: an envelope in json, one event per line in jsonl, one event per row in csv,
-//! and the answer in text; errors go to stderr.
+//! The native protocol of the agent. It prints one document in json, one event per line in jsonl, one event per row in
+//! csv, and the answer in text. Errors are printed to stderr.
 
 use super::csv;
 use super::protocol::{Encoder, Protocol};
@@ -23,7 +23,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     encoder: |settings| Box::new(Native { raw: settings.raw, csv: settings.csv, steps: Vec::new() }),
 };
 
-/// `data` of the json envelope.
+/// The value of `data` in the json document.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Data<'a> {
     /// Outcome of the run.

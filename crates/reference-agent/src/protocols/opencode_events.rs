@@ -1,7 +1,7 @@
-//! opencode-events: one event per line, as events happen, in the format of the original.
+//! The protocol opencode-events: one event of OpenCode per line. Each event is printed when it happens.
 //!
-//! The run is one assistant message, as the mapping of the original requires: its times are those of the run, and its
-//! tokens are the sum of all turns.
+//! A run is one assistant message, as the mapping of OpenCode requires. The message has the start and end time of the
+//! run, and the sum of the tokens of all turns.
 
 use super::native;
 use super::protocol::{Encoder, EncoderSettings, Protocol};
@@ -40,12 +40,12 @@ struct OpencodeEvents {
     created: u64,
     started: bool,
     text: Option<TextPart>,
-    /// ID of the part of the open tool call.
+    /// ID of the message part that describes the running tool call.
     tool_part_id: String,
 }
 
-/// A text part that grows. It is written again when it has grown by half, so that the output for a long answer in small
-/// parts is not quadratic.
+/// A text of the model that is still growing. It is printed again only when it has grown by half. Otherwise the output
+/// for a long answer would be quadratic.
 struct TextPart {
     id: String,
     text: String,
@@ -176,7 +176,7 @@ impl OpencodeEvents {
         result
     }
 
-    /// Writes the complete text of a turn.
+    /// Writes the complete text of the current turn and ends its text part.
     fn finish_text(&mut self, output: &mut Output) -> Result<()> {
         let Some(part) = self.text.take() else { return Ok(()) };
         let time = json!({"start": part.started, "end": now_ms().max(part.started)});
@@ -308,7 +308,8 @@ impl Encoder for OpencodeEvents {
     }
 }
 
-/// Returns the number of added and of deleted lines, without the common lines at the beginning and the end.
+/// Returns the number of added lines and the number of deleted lines, in this order. Lines that are equal at the
+/// beginning and at the end of both texts do not count.
 fn changed_lines(before: &str, after: &str) -> (usize, usize) {
     let (mut old, mut new): (Vec<_>, Vec<_>) = (before.lines().collect(), after.lines().collect());
     let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();

@@ -1,5 +1,5 @@
-//! opencode-run: the lines of `opencode run --format json`. Each turn is a step, and each part is written once it is
-//! complete.
+//! The protocol opencode-run: the lines of `opencode run --format json`. Each turn of the model is a step. Each part of
+//! a step is printed when it is complete.
 
 use super::native;
 use super::protocol::{Encoder, Protocol};
@@ -33,7 +33,7 @@ struct OpencodeRun {
     text_started: u64,
 }
 
-/// A turn of the model with its tool calls.
+/// A step: one turn of the model, and the tool calls that it requests.
 struct Step {
     message_id: String,
     usage: Usage,
@@ -45,7 +45,7 @@ impl OpencodeRun {
         output.record(&json!({"type": name, "timestamp": now_ms(), "sessionID": self.session_id, key: value}))
     }
 
-    /// Writes a part of the step. The first part starts the step.
+    /// Writes a part of the current step. The first part of a turn starts a new step.
     fn write_part(&mut self, output: &mut Output, name: &str, mut part: Value) -> Result<()> {
         if self.step.is_none() {
             self.step = Some(Step { message_id: random_id("msg_"), usage: Usage::default(), reason: "stop" });
@@ -66,7 +66,8 @@ impl OpencodeRun {
         self.write_part(output, "text", json!({"type": "text", "text": text, "time": time}))
     }
 
-    /// Ends the turn of the model. The step continues until its tools have ended.
+    /// Handles the end of a turn: writes its text and keeps its token counts. The step continues until its tool calls
+    /// have ended.
     fn turn_ended(&mut self, usage: Usage, output: &mut Output) -> Result<()> {
         self.flush_text(output)?;
         if self.step.is_none() {

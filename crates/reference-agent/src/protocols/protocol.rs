@@ -1,4 +1,4 @@
-//! The interface of a protocol: its properties and its encoder.
+//! The interface of an output protocol: its properties, and the encoder that writes a run.
 
 use crate::event::{AgentEvent, TurnOutcome};
 use crate::modes::{ApprovalMode, Profile, ToolsMode};
@@ -7,28 +7,29 @@ use agentnative_contract::error::Result;
 use agentnative_output::{Output, OutputConfig, OutputFormat};
 use std::path::PathBuf;
 
-/// An output protocol.
+/// An output protocol: the form in which the agent reports a run, such as the one of another agent.
 #[derive(Debug)]
 pub struct Protocol {
-    /// The bundled contract that it implements, also its name; `None` for the native protocol.
+    /// Name of the protocol and of the bundled contract that it implements, such as `agent-js`. `None` for the native
+    /// protocol.
     pub contract: Option<&'static str>,
-    /// Exit codes for the help; empty for those of principle 2.
+    /// Text about the exit codes of the protocol for the help. Empty if they are those of the native protocol.
     pub exit_codes: &'static str,
-    /// The only format that it supports; `None` if it supports all.
+    /// The only format that the protocol supports; `None` if it supports all formats.
     pub format: Option<OutputFormat>,
-    /// Whether stderr is text for the user in any format, because errors go to stdout.
+    /// Whether stderr is text for users in all formats. This is so if the protocol reports errors on stdout.
     pub stderr_is_text: bool,
-    /// Folder of the scratchpads in the workspace, if the contract requires it.
+    /// Folder in the workspace for the log of a run (the scratchpad), if the contract requires one.
     pub scratchpad: Option<&'static str>,
-    /// Whether an empty answer is a success.
+    /// Whether a run with an empty answer is a success.
     pub allows_empty_answer: bool,
-    /// Signals after which the outcome of the run is written.
+    /// Signals after which the protocol still reports the outcome of the run. After other signals, it prints nothing.
     pub reported_signals: &'static [i32],
-    /// Creates the encoder of a run.
+    /// Function that creates the encoder for a run.
     pub encoder: fn(&EncoderSettings) -> Box<dyn Encoder>,
 }
 
-/// The settings of a run that encoders use.
+/// The settings of a run that encoders need.
 #[derive(Debug, Clone, Default)]
 pub struct EncoderSettings {
     /// Whether only the answer is printed.
@@ -42,9 +43,9 @@ pub struct EncoderSettings {
     pub workspace: PathBuf,
 }
 
-/// Writes a run in a protocol.
+/// Writes the events and the outcome of a run in the form of a protocol.
 pub trait Encoder {
-    /// Writes an event, which `summary` already includes.
+    /// Writes an event. `_summary` already includes it.
     fn write_event(
         &mut self,
         _event: &AgentEvent,
@@ -54,8 +55,8 @@ pub trait Encoder {
         Ok(())
     }
 
-    /// Writes the outcome of the run and returns the exit code. The summary is empty if the run failed before it
-    /// started, such as for invalid arguments or an invalid configuration.
+    /// Writes the outcome of the run and returns the exit code. `summary` is empty if the run failed before it started,
+    /// for example because of invalid arguments.
     fn write_outcome(
         &mut self,
         outcome: &TurnOutcome,
@@ -65,7 +66,7 @@ pub trait Encoder {
 }
 
 impl Protocol {
-    /// Changes the format to text if stderr is text.
+    /// Returns the settings of the output. Their format is text if the protocol prints text to stderr.
     pub fn output_config(&self, config: OutputConfig) -> OutputConfig {
         let format = if self.stderr_is_text { OutputFormat::Text } else { config.format };
         OutputConfig { format, ..config }

@@ -10,7 +10,7 @@ use super::options::Options;
 
 const PROVIDER_NAMES: [&str; 2] = ["scripted", "openai"];
 
-/// Opens the requested provider. Fails if its settings, its script or its key are invalid.
+/// Creates the provider that the options select. Fails if its settings, its script or its API key are invalid.
 pub fn open(options: &Options) -> Result<Box<dyn Provider>> {
     let (name, model) = options.provider_and_model();
     match name {

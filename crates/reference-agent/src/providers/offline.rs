@@ -1,5 +1,5 @@
-//! The scripted provider without a script: answers a few requests offline, so that the first query of a new user
-//! has a useful result.
+//! The provider without a script and without a network. It answers a few requests, such as "list the files here", so
+//! that the first query of a new user has a useful result.
 
 use crate::failure::Result;
 use crate::model::{Message, Provider, ToolCall, ToolSpec, Turn};
@@ -11,7 +11,8 @@ const HELP: &str = "I am an offline model that knows a few requests: \"list the 
                     \"search PATTERN in PATH\", \"calculate 2 * (3 + 4)\", \"write TEXT to FILE\". For a real \
                     model, use --model openai/MODEL.";
 
-/// A request: the pattern of the query, the tool to call, and a function that builds its arguments.
+/// A request that the provider knows: a regular expression for the query, the name of the tool to call, and a function
+/// that builds the arguments from the match.
 type Request = (&'static str, &'static str, fn(&regex::Captures<'_>) -> Value);
 
 const REQUESTS: &[Request] = &[
@@ -82,7 +83,7 @@ fn parse_request(query: &str) -> Option<ToolCall> {
     })
 }
 
-/// Returns the result of a tool as text for the user.
+/// Describes the result of a tool call as an answer for the user.
 fn describe(call: &ToolRecord) -> String {
     let Some(result) = &call.result else { return format!("That did not work. {}", call.text()) };
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

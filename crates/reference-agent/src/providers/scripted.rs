@@ -7,23 +7,23 @@ use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
 
-/// A script. Each item of `turns` is the response to one request.
+/// The contents of a script file. Each item of `turns` is the response to one request.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Script {
     turns: Vec<ScriptedTurn>,
-    /// Whether the last turn is repeated.
+    /// Whether the last turn answers all further requests.
     #[serde(default)]
     repeat: bool,
-    /// Whether the model supports images.
+    /// Whether the scripted model supports images.
     #[serde(default = "default_true")]
     vision: bool,
-    /// Whether the model supports tools.
+    /// Whether the scripted model supports tools.
     #[serde(default = "default_true")]
     tools: bool,
 }
 
-/// A response or a failure.
+/// The response to one request, or a failure.
 #[derive(Deserialize, Clone, Default)]
 #[serde(deny_unknown_fields, default)]
 struct ScriptedTurn {
@@ -32,11 +32,11 @@ struct ScriptedTurn {
     text: Pieces,
     calls: Vec<ScriptedCall>,
     usage: Option<ScriptedUsage>,
-    /// The failure, instead of a response.
+    /// Failure of the request. It replaces the response.
     fail: Option<Fail>,
 }
 
-/// Text: a list of the parts of a stream, or one string.
+/// Text of a response. In the script, it is one string, or a list of the parts in which it is streamed.
 #[derive(Deserialize, Clone, Default)]
 #[serde(from = "Value")]
 struct Pieces(Vec<String>);
@@ -51,7 +51,7 @@ impl From<Value> for Pieces {
     }
 }
 
-/// A tool call. `raw` holds arguments that are not JSON and replaces `args`.
+/// A tool call in a script. `raw` replaces `args` for arguments that are not valid JSON.
 #[derive(Deserialize, Clone)]
 #[serde(deny_unknown_fields)]
 struct ScriptedCall {
@@ -68,14 +68,14 @@ struct ScriptedUsage {
     output: u64,
 }
 
-/// A failure of a kind that real providers have.
+/// A failure of a request, of a kind that also occurs with real providers.
 #[derive(Deserialize, Clone)]
 #[serde(deny_unknown_fields)]
 struct Fail {
     kind: FailKind,
     #[serde(default)]
     message: String,
-    /// Wait that the provider requests before a retry, in seconds.
+    /// Wait before a retry that the provider requests, in seconds.
     retry_after: Option<u64>,
 }
 

@@ -11,11 +11,11 @@ pub(super) enum Behavior {
     UnknownTool,
     Slow,
     Truncated,
-    /// The provider fails with this status.
+    /// The server returns an error with this HTTP status.
     Error(u16),
 }
 
-/// The marker and the description of each behaviour.
+/// All behaviours except errors, each with its marker in the prompt and its description in the help.
 const BEHAVIORS: [(&str, Behavior, &str); 9] = [
     ("text", Behavior::Text, "an answer"),
     ("empty", Behavior::Empty, "an answer without text"),
@@ -28,7 +28,7 @@ const BEHAVIORS: [(&str, Behavior, &str); 9] = [
     ("cut", Behavior::Truncated, "an answer with a second half that never arrives"),
 ];
 
-/// Returns the list of markers for the help.
+/// Returns the text of the help that lists all markers.
 pub(super) fn help() -> String {
     let lines = BEHAVIORS
         .iter()
@@ -39,7 +39,8 @@ pub(super) fn help() -> String {
 }
 
 impl Behavior {
-    /// Returns the behaviour of the last marker in a prompt.
+    /// Returns the behaviour that the last known marker in a prompt selects, such as `[[tool]]`. `None` without a
+    /// marker.
     pub fn from_prompt(text: &str) -> Option<Self> {
         let markers = text.split("[[").skip(1).filter_map(|rest| Some(rest.split_once("]]")?.0));
         markers.filter_map(Self::from_marker).last()
@@ -52,7 +53,7 @@ impl Behavior {
             .or_else(|| BEHAVIORS.iter().find(|(name, ..)| *name == marker).map(|(_, behavior, _)| *behavior))
     }
 
-    /// Returns the marker without brackets.
+    /// Returns the marker of the behaviour without brackets, such as `tool` or `error-429`.
     pub fn marker(self) -> String {
         let entry = BEHAVIORS.iter().find(|(_, behavior, _)| *behavior == self);
         match (self, entry) {

@@ -1,4 +1,4 @@
-//! HTTP/1.1 with one request per connection and limits of size and time.
+//! Reads and writes HTTP/1.1, with one request per connection and with limits on size and time.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -9,24 +9,24 @@ const MAX_HEAD: usize = 64 << 10;
 /// Maximum size of the body of a request, in bytes.
 const MAX_BODY: usize = 32 << 20;
 const MAX_HEADERS: usize = 128;
-/// Timeout of each read and write.
+/// Timeout of each read from and write to a connection.
 const IO_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Number of bytes that are read and discarded after an error response.
+/// Maximum number of bytes of a request that are read and discarded after an error response.
 const MAX_DISCARDED: u64 = 1 << 20;
-/// Timeout of each of these reads.
+/// Timeout of each read of bytes that are discarded.
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct Request {
     pub method: String,
-    /// Path without the query.
+    /// Path of the URL, without the query.
     pub path: String,
     pub query: String,
     pub body: Vec<u8>,
 }
 
-/// An invalid request, with the status and message of its response.
+/// Why a request is invalid: the HTTP status and the message of the error response.
 #[derive(Debug)]
 pub(super) struct RequestError {
     pub status: u16,
@@ -45,16 +45,16 @@ impl From<io::Error> for RequestError {
     }
 }
 
-/// The parsed head of a request.
+/// The parsed head of a request: its first line and its headers.
 struct Head {
     request: Request,
     content_length: usize,
     chunked: bool,
-    /// Whether the client waits for 100 Continue before it sends the body.
+    /// Whether the client waits for the status `100 Continue` before it sends the body.
     expects_continue: bool,
 }
 
-/// Reads the request of a connection.
+/// Reads the only request of a connection, including its body.
 pub(super) fn read_request(mut stream: &TcpStream) -> Result<Request, RequestError> {
     stream.set_read_timeout(Some(IO_TIMEOUT))?;
     stream.set_write_timeout(Some(IO_TIMEOUT))?;
@@ -91,7 +91,7 @@ fn too_long() -> RequestError {
     RequestError::new(413, "the body of the request is too long")
 }
 
-/// Appends the next bytes of the stream.
+/// Reads the next bytes of the stream and appends them to `bytes`. Fails at the end of the stream.
 fn read_more(mut stream: &TcpStream, bytes: &mut Vec<u8>) -> Result<(), RequestError> {
     let mut buffer = [0; 16 << 10];
     let count = stream.read(&mut buffer)?;
@@ -102,7 +102,8 @@ fn read_more(mut stream: &TcpStream, bytes: &mut Vec<u8>) -> Result<(), RequestE
     Ok(())
 }
 
-/// Parses the head, if it is complete; returns it with the offset of the body.
+/// Parses the head of a request. Returns it with the offset of the body in `bytes`; `None` if the head is not complete
+/// yet.
 fn parse_head(bytes: &[u8]) -> Result<Option<(Head, usize)>, RequestError> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut parsed = httparse::Request::new(&mut headers);
@@ -128,7 +129,7 @@ fn parse_head(bytes: &[u8]) -> Result<Option<(Head, usize)>, RequestError> {
     Ok(Some((head, body_start)))
 }
 
-/// Reads a chunked body; `bytes` is its beginning, which was already read.
+/// Reads a body with chunked encoding. `bytes` is the part of the body that was already read.
 fn read_chunks(stream: &TcpStream, mut bytes: Vec<u8>) -> Result<Vec<u8>, RequestError> {
     let (mut body, mut offset) = (Vec::new(), 0);
     loop {
@@ -153,7 +154,7 @@ fn read_chunks(stream: &TcpStream, mut bytes: Vec<u8>) -> Result<Vec<u8>, Reques
     }
 }
 
-/// Writes an error response that is not one of an API.
+/// Writes an error response in a general form. It is for errors that are detected before the API is known.
 pub(super) fn write_error(mut stream: &TcpStream, status: u16, message: &str) -> io::Result<()> {
     let body = serde_json::json!({ "error": { "code": status, "message": message } }).to_string();
     let (length, head) = (body.len(), head(status, "application/json"));
@@ -164,7 +165,7 @@ pub(super) fn write_error(mut stream: &TcpStream, status: u16, message: &str) ->
     io::copy(&mut stream.take(MAX_DISCARDED), &mut io::sink()).map(|_| ())
 }
 
-/// Returns the head of a response, without its final empty line.
+/// Returns the head of a response. The final empty line is left out, so that headers can be added.
 pub(super) fn head(status: u16, media_type: &str) -> String {
     let reason = ureq::http::StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
     let reason = reason.unwrap_or("Error");

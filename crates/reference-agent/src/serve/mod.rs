@@ -44,7 +44,7 @@ Examples:
     )
 }
 
-/// Printed when the server accepts connections.
+/// What the server prints when it accepts connections.
 #[derive(Serialize)]
 struct Listening {
     url: String,
@@ -54,11 +54,11 @@ struct Listening {
 /// A message to the main thread.
 enum Notification {
     Signal(i32),
-    /// Log line of a request.
+    /// A request was answered. Contains its line for the log.
     Served(String),
 }
 
-/// Serves until a signal arrives; returns the exit code, 128 + the signal.
+/// Runs the server until a signal arrives. Returns the exit code, which is 128 + the signal.
 pub fn run(args: &ServeArgs, output: &mut Output) -> u8 {
     serve(args, output).unwrap_or_else(|error| {
         output.error(&error);
@@ -96,7 +96,7 @@ fn serve(args: &ServeArgs, output: &mut Output) -> Result<u8> {
     Ok(0)
 }
 
-/// Handles each connection in its own thread.
+/// Accepts connections, and handles each in a thread of its own.
 fn accept(listener: &TcpListener, sender: &Sender<Notification>) {
     let connections = Arc::new(());
     for stream in listener.incoming() {
@@ -118,7 +118,7 @@ fn accept(listener: &TcpListener, sender: &Sender<Notification>) {
     }
 }
 
-/// Answers the only request of a connection.
+/// Reads the only request of a connection, answers it, and sends its line for the log.
 fn handle_connection(stream: &TcpStream, sender: &Sender<Notification>) {
     let (line, result) = match http::read_request(stream) {
         Ok(request) => {

@@ -1,28 +1,28 @@
-//! The content of a request, in any of the APIs.
+//! Reads the contents of a request, whatever API it is for.
 
 use super::behavior::Behavior;
 use serde_json::Value;
 
-/// A request for the next turn of the model.
+/// The parts of a request that determine the next turn of the mock model.
 #[derive(Debug)]
 pub(super) struct Prompt {
     pub behavior: Behavior,
-    /// Number of tool results since the prompt with the marker.
+    /// Number of tool results after the last prompt with a marker, such as `[[tool]]`.
     pub result_count: usize,
     pub tools: Vec<OfferedTool>,
-    /// JSON Schema of the answer, if it must be JSON.
+    /// JSON Schema of the answer, if the request requires an answer in JSON.
     pub answer_schema: Option<Value>,
 }
 
-/// A tool that the request offers to the model.
+/// A tool that a request offers to the model.
 #[derive(Debug, Clone)]
 pub(super) struct OfferedTool {
     pub name: String,
-    /// JSON Schema of the arguments.
+    /// JSON Schema of the arguments of the tool.
     pub parameters: Value,
 }
 
-/// JSON Pointers of the schema of the answer in the APIs.
+/// JSON Pointers to the schema of the answer in a request, one for each API.
 const SCHEMA_POINTERS: [&str; 5] = [
     "/response_format/json_schema/schema",
     "/text/format/schema",
@@ -31,14 +31,14 @@ const SCHEMA_POINTERS: [&str; 5] = [
     "/generationConfig/responseSchema",
 ];
 
-/// A part of a conversation.
+/// A part of the conversation in a request: a prompt of the user, or the result of a tool.
 enum Part<'a> {
     Prompt(&'a str),
     ToolResult,
 }
 
 impl Prompt {
-    /// Parses the body of a request by the structure that all APIs have in common.
+    /// Parses the body of a request. It relies only on the structure that the APIs have in common.
     pub fn from_body(body: &Value) -> Self {
         let mut parts = Vec::new();
         for key in ["messages", "input", "contents"] {
@@ -68,8 +68,8 @@ impl Prompt {
     }
 }
 
-/// Collects the prompts and tool results of a message. Its content is a text or a list; some APIs have tool results as
-/// messages.
+/// Appends the prompts and tool results in a message to `parts`. The content of a message is a text or a list of items.
+/// In some APIs, a tool result is a message of its own.
 fn collect_parts<'a>(message: &'a Value, parts: &mut Vec<Part<'a>>) {
     let text = |value: &'a Value| value.as_str();
     let kind = text(&message["type"]).unwrap_or_default();
@@ -95,7 +95,7 @@ fn collect_parts<'a>(message: &'a Value, parts: &mut Vec<Part<'a>>) {
     }
 }
 
-/// Returns the tools in the list of a request.
+/// Returns the tools that a request offers. `list` is the value of its key `tools`.
 fn offered_tools(list: &Value) -> Vec<OfferedTool> {
     let items = list.as_array().into_iter().flatten();
     // Gemini has groups of tools.

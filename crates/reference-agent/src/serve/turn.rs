@@ -1,19 +1,19 @@
-//! The turns of the mock model.
+//! Decides the next turn of the mock model.
 
 use super::behavior::Behavior;
 use super::prompt::{OfferedTool, Prompt};
 use serde_json::{Map, Value, json};
 
-/// Final answer of the model, in two parts.
+/// Final answer of the mock model, in two parts.
 pub(super) const ANSWER_PARTS: [&str; 2] = ["Mock answer: ", "forty-two."];
-/// Output of the commands that the model runs.
+/// Text that the shell commands of the mock model print.
 const COMMAND_OUTPUT: &str = "hello-from-tool";
 /// Words in the names of tools that write a file.
 const WRITE_WORDS: [&str; 2] = ["write", "edit"];
-/// Path of the file that these tools write.
+/// Path of the file that the mock model writes with such a tool.
 const WRITTEN_FILE: &str = "hello.txt";
 
-/// A tool call.
+/// A tool call of the mock model.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct MockCall {
     pub id: String,
@@ -21,15 +21,15 @@ pub(super) struct MockCall {
     pub arguments: Value,
 }
 
-/// A turn of the model.
+/// A turn of the mock model: text or tool calls.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct MockTurn {
-    /// Parts of the text.
+    /// Text of the turn, in the parts in which it is streamed.
     pub text: Vec<String>,
     pub calls: Vec<MockCall>,
 }
 
-/// Returns the next turn of the model.
+/// Returns the next turn of the mock model, according to the behaviour that the prompt selects.
 pub(super) fn next_turn(prompt: &Prompt) -> MockTurn {
     let Prompt { behavior, result_count, tools, answer_schema } = prompt;
     let call_count = match behavior {
@@ -59,8 +59,8 @@ pub(super) fn next_turn(prompt: &Prompt) -> MockTurn {
     MockTurn { text: Vec::new(), calls: (0..call_count).map(call).collect() }
 }
 
-/// Returns the tool to call: one with one of these words in its name, else one that runs a command, else one that
-/// reads, else the first.
+/// Chooses the tool to call. Tools whose name contains one of `words` come first, then tools that run a command, then
+/// tools that read, then the first tool. `None` without tools.
 fn preferred_tool<'t>(tools: &'t [OfferedTool], words: &[&str]) -> Option<&'t OfferedTool> {
     const DEFAULT_WORDS: [&str; 8] =
         ["bash", "shell", "exec", "run_command", "command", "read", "list", "glob"];
@@ -68,8 +68,8 @@ fn preferred_tool<'t>(tools: &'t [OfferedTool], words: &[&str]) -> Option<&'t Of
     words.iter().chain(&DEFAULT_WORDS).find_map(with_word).or(tools.first())
 }
 
-/// Returns an object that fits a schema: its required keys with harmless values. Keys that name a file
-/// have the value `path`.
+/// Creates arguments that fit a JSON Schema of an object. They have all required keys, with harmless values. Keys for a
+/// file have the value `path`.
 fn arguments(schema: &Value, path: &str) -> Value {
     let keys = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let members: Map<String, Value> =

@@ -1,8 +1,8 @@
-//! The tool `run_command`: the only place of the agent that starts a process.
+//! The tool `run_command`, the only code of the agent that starts a process.
 //!
-//! The command runs in a new process group, with an environment without keys, a deadline, and pipes of which a bounded
-//! part is captured. When it ends, all its descendants are killed. The agent is the subreaper of orphaned processes, so
-//! even descendants that left the process group are found.
+//! The command runs in a new process group, with a deadline and without API keys in its environment. Its output is
+//! captured up to a limit. When the command ends, all its descendants are killed. The agent is the subreaper of
+//! orphaned processes, so that even descendants that left the process group are found.
 
 use super::objects::{object, required_string};
 use super::workspace::AgentWorkspace;
@@ -16,10 +16,10 @@ use std::process::{Child, Command, Stdio};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Longest timeout of a command.
+/// Maximum timeout of a command, in seconds.
 pub(super) const MAX_TIMEOUT_SECONDS: u32 = 600;
 const DEFAULT_TIMEOUT_SECONDS: f64 = 30.0;
-/// Number of bytes that are captured of each stream.
+/// Maximum number of bytes that are captured of stdout and of stderr.
 const MAX_CAPTURED_BYTES: usize = 64 * 1024;
 
 pub(super) fn run(workspace: &AgentWorkspace, arguments: &Map<String, Value>) -> ToolOutput {
@@ -80,14 +80,15 @@ fn start(workspace: &AgentWorkspace, line: &str) -> std::io::Result<(Child, Pid)
     Ok((child, leader))
 }
 
-/// The captured beginning of a stream.
+/// The captured beginning of stdout or stderr of a command.
 #[derive(Default)]
 struct Captured {
     text: String,
     truncated: bool,
 }
 
-/// Reads a stream to its end in a thread, so that the command never blocks on a full pipe, and captures its beginning.
+/// Reads a stream of a command to its end in a thread, and captures the beginning. The rest is read, too, so that the
+/// command never blocks on a full pipe.
 fn capture(mut stream: impl Read + Send + 'static) -> std::io::Result<JoinHandle<Captured>> {
     Builder::new().spawn(move || {
         let (mut bytes, mut buffer, mut truncated) = (Vec::new(), [0; 8192], false);

@@ -54,8 +54,8 @@ pub(super) fn edit(workspace: &AgentWorkspace, arguments: &Map<String, Value>) -
     Ok((object(result), Some(RecordedFileChange { path: path.to_owned(), before, after })))
 }
 
-/// Writes a temporary file and renames it, so that the file is never partially written, and a link is replaced
-/// instead of followed.
+/// Replaces the content of a file: writes a temporary file and renames it. So the file is never partially written, and
+/// a symbolic link is replaced instead of followed.
 fn replace_file(
     workspace: &AgentWorkspace,
     path: &str,

@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// Maximum number of entries in a listing.
 const MAX_ENTRIES: usize = 1_000;
-/// Number of bytes of a file that are returned to the model.
+/// Maximum number of bytes of a file that are returned to the model.
 pub(super) const MAX_BYTES: u64 = 256 * 1024;
 
 pub(super) fn list(workspace: &AgentWorkspace, arguments: &Map<String, Value>) -> ToolOutput {
@@ -64,7 +64,7 @@ fn open(workspace: &AgentWorkspace, path: &str) -> Result<File, ToolError> {
     Ok(file)
 }
 
-/// Reads at most `max` bytes of a text file; the flag tells whether the file is longer.
+/// Reads at most `max` bytes of a text file. Returns the text, and whether the file is longer.
 pub(super) fn read_text(
     workspace: &AgentWorkspace,
     path: &str,
@@ -83,8 +83,8 @@ pub(super) fn read_text(
     Ok((text, truncated))
 }
 
-/// Returns the bytes as text if they are UTF-8 without NUL. An incomplete character at the end of a truncated text is
-/// removed.
+/// Returns the bytes as text; `None` unless they are UTF-8 without NUL. If `truncated` is set, an incomplete character
+/// at the end is removed.
 fn as_text(mut bytes: Vec<u8>, truncated: bool) -> Option<String> {
     if truncated
         && let Err(error) = std::str::from_utf8(&bytes)

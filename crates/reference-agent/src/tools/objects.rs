@@ -1,9 +1,9 @@
-//! JSON objects: the arguments and results of tools.
+//! Helpers for JSON objects, which are the arguments and the results of tools.
 
 use crate::tool_record::ToolError;
 use serde_json::{Map, Value};
 
-/// Parses the arguments of a tool call. An empty string is an empty object.
+/// Parses the arguments of a tool call, a JSON object as text. An empty text is an empty object.
 pub(super) fn parse_arguments(raw: &str) -> Result<Map<String, Value>, ToolError> {
     if raw.trim().is_empty() {
         return Ok(Map::new());
@@ -15,12 +15,12 @@ pub(super) fn parse_arguments(raw: &str) -> Result<Map<String, Value>, ToolError
     }
 }
 
-/// Returns a string argument that the schema requires.
+/// Returns the argument `name`, which the schema of the tool requires to be a string. Empty if it is missing.
 pub(super) fn required_string<'a>(arguments: &'a Map<String, Value>, name: &str) -> &'a str {
     arguments.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Converts a JSON object to the result of a tool.
+/// Returns the members of a JSON object, as the result of a tool.
 pub(super) fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(object) => object,

@@ -4,20 +4,20 @@ use agentnative_helper::process_tree::kill_descendants;
 use rustix::process::Pid;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A shared handle of the running command.
+/// A shared handle of the command that `run_command` is running, if any.
 #[derive(Debug, Clone, Default)]
 pub struct RunningCommand(Arc<Mutex<CommandState>>);
 
 #[derive(Debug, Default)]
 pub(super) struct CommandState {
-    /// Leader of the process group of the command.
+    /// Process ID of the running command, which leads its process group. `None` if no command is running.
     pub(super) leader: Option<Pid>,
-    /// Whether the run has ended, so that no command may start.
+    /// Whether the run of the agent has ended, so that no further command may start.
     pub(super) closed: bool,
 }
 
 impl RunningCommand {
-    /// Kills the running command with all its descendants and prevents further commands.
+    /// Kills the running command with all its descendants. No further command can start.
     pub fn stop(&self) {
         let mut state = self.lock();
         state.closed = true;

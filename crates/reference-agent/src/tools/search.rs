@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 const MAX_MATCHES: usize = 200;
 const MAX_FILES: usize = 10_000;
 const MAX_DEPTH: usize = 32;
-/// Larger files are skipped.
+/// Maximum size of a searched file, in bytes. Larger files are skipped.
 const MAX_FILE_BYTES: u64 = 1 << 20;
-/// Number of characters of a line that are returned.
+/// Maximum number of characters that are returned of a matching line.
 const MAX_LINE_CHARS: usize = 400;
 
 pub(super) fn run(workspace: &AgentWorkspace, arguments: &Map<String, Value>) -> ToolOutput {
@@ -55,8 +55,9 @@ pub(super) fn run(workspace: &AgentWorkspace, arguments: &Map<String, Value>) ->
     Ok((object(result), None))
 }
 
-/// Collects the files under a folder; returns false if there are too many or they are nested too deeply. Links are not
-/// followed, and names that begin with a dot are skipped.
+/// Appends the files in a folder and its subfolders to `files`. Returns false if the list is incomplete: there are too
+/// many files, or they are nested too deeply. Symbolic links are not followed, and names that begin with a dot are
+/// skipped.
 fn collect_files(workspace: &AgentWorkspace, folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> bool {
     let Ok(entries) = workspace.dir.read_dir(folder) else { return true };
     for entry in entries.flatten() {

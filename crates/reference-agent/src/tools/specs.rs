@@ -9,17 +9,18 @@ use serde_json::{Map, Value, json};
 pub(super) struct Tool {
     pub(super) name: &'static str,
     pub(super) description: &'static str,
-    /// JSON Schemas of the arguments by name.
+    /// JSON Schemas of the arguments, by the name of the argument.
     properties: Value,
     /// Names of the required arguments.
     required: &'static [&'static str],
-    /// Smallest profile that includes the tool. Tools beyond the safe profile change something and need approval.
+    /// Smallest profile that includes the tool. Tools that are not in the profile `safe` change something and need
+    /// approval.
     pub(super) profile: Profile,
     pub(super) run: fn(&AgentWorkspace, &Map<String, Value>) -> ToolOutput,
 }
 
 impl Tool {
-    /// Returns the JSON Schema of the arguments.
+    /// Returns the JSON Schema of the object with all arguments of the tool.
     pub(super) fn parameters(&self) -> Value {
         json!({
             "type": "object", "properties": self.properties, "required": self.required,
@@ -108,7 +109,7 @@ pub(super) fn tools() -> Vec<Tool> {
     ]
 }
 
-/// Returns the names of the tools of a profile.
+/// Returns the names of all tools that a profile includes.
 pub fn names(profile: Profile) -> Vec<&'static str> {
     let tools = tools().into_iter().filter(|tool| tool.profile <= profile);
     tools.map(|tool| tool.name).collect()

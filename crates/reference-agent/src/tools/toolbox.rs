@@ -1,4 +1,4 @@
-//! Runs the tool calls of a model.
+//! Runs the tool calls that a model requests.
 
 use super::objects::parse_arguments;
 use super::specs::{self, Tool};
@@ -12,10 +12,11 @@ use agentnative_contract::Schema;
 use serde_json::{Map, Value};
 use std::time::Instant;
 
-/// Callback that decides whether a tool that changes something may run with these arguments.
+/// Callback that decides whether a tool that changes something may run. It receives the name of the tool and the
+/// arguments.
 pub type Approve = Box<dyn FnMut(&str, &Map<String, Value>) -> bool + Send>;
 
-/// The tools of a run.
+/// The tools that are available in a run, with their workspace and approval mode.
 pub struct Toolbox {
     tools: Vec<Tool>,
     workspace: AgentWorkspace,
@@ -28,7 +29,7 @@ impl Toolbox {
         Self { tools: specs::tools(), workspace, profile, approval }
     }
 
-    /// Returns the descriptions of the tools of the profile.
+    /// Returns the descriptions of the tools in the selected profile, for the model.
     pub fn specs(&self) -> Vec<ToolSpec> {
         let tools = self.tools.iter().filter(|tool| tool.profile <= self.profile);
         let spec = |tool: &Tool| {
@@ -38,7 +39,8 @@ impl Toolbox {
         tools.map(spec).collect()
     }
 
-    /// Runs a tool call and emits its start and its result. `redact` is applied to the result.
+    /// Runs a tool call, and emits an event for its start and one for its result. `redact` removes secrets from the
+    /// result.
     pub fn call(
         &self,
         call: &ToolCall,

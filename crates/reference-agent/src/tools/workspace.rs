@@ -7,7 +7,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use std::path::{Path, PathBuf};
 
-/// The open workspace, with the command that runs in it.
+/// The open workspace (the folder that the tools are confined to), with the command that is running in it.
 pub struct AgentWorkspace {
     pub(super) dir: Dir,
     /// Absolute path of the workspace.
@@ -16,7 +16,7 @@ pub struct AgentWorkspace {
 }
 
 impl AgentWorkspace {
-    /// Opens the workspace.
+    /// Opens the folder `workspace`.
     ///
     /// # Errors
     /// [`Code::AgentConfigError`] if the folder cannot be opened.
@@ -30,7 +30,8 @@ impl AgentWorkspace {
         Ok(Self { dir, root, running })
     }
 
-    /// Returns a path from the model relative to the workspace. An absolute path must be inside the workspace.
+    /// Converts a path that the model passed to a path relative to the workspace. Fails for an absolute path outside
+    /// the workspace.
     pub(super) fn relative(&self, path: &str) -> Result<PathBuf, ToolError> {
         let path = Path::new(path);
         let relative = if path.is_absolute() {
@@ -43,7 +44,7 @@ impl AgentWorkspace {
     }
 }
 
-/// Converts an I/O error to a tool error with the code for its kind.
+/// Converts an I/O error at a path to a tool error. The kind of the error determines its code.
 pub(super) fn io_error(path: &str, error: &std::io::Error) -> ToolError {
     match error.kind() {
         std::io::ErrorKind::NotFound => ToolError::new(ToolCode::NotFound, format!("{path} does not exist")),

@@ -1,16 +1,16 @@
-//! Excerpts of long lines around a byte.
+//! Shortens a long line to an excerpt around one byte.
 
 use super::{Unit, units};
 
 /// Minimum length of an excerpt, in characters; the longest escape fits with an ellipsis on both sides.
 const MIN_CHARS: usize = 16;
 
-/// Returns the sanitised line around the byte at offset `byte`, in at most `max` characters (at least 16), and the
-/// 0-based index of the character for that byte.
+/// Returns an excerpt of the line that contains the byte at offset `byte`: sanitised, in at most `max` characters (at
+/// least 16). Also returns the 0-based index of the character for that byte in the excerpt.
 ///
-/// `input` may have several lines; only the line with the byte is used. For an offset at or past the end of the line,
-/// the index is that after the last character. A cut end is `…`. Tabs stay; all other unsafe characters are escaped.
-/// Only about `8 * max` bytes are read, however long the line is.
+/// `input` may have several lines; only the line with the byte is used. If the offset is at or past the end of the
+/// line, the index is the one after the last character. `…` replaces text that is cut. Tabs stay; all other unsafe
+/// characters are escaped. Only about `8 * max` bytes are read, however long the line is.
 pub fn excerpt(input: impl AsRef<[u8]>, byte: usize, max: usize) -> (String, usize) {
     let input = input.as_ref();
     let max = max.max(MIN_CHARS);
@@ -73,7 +73,8 @@ pub fn excerpt(input: impl AsRef<[u8]>, byte: usize, max: usize) -> (String, usi
     (out, caret)
 }
 
-/// Returns how many of the pieces fit into `max` characters.
+/// Returns how many pieces, from the first on, fit into `max` characters. A piece is a text with its number of
+/// characters.
 fn count_fitting<'a>(pieces: impl Iterator<Item = &'a (String, usize)>, max: usize) -> usize {
     let mut used = 0;
     pieces

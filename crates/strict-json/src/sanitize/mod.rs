@@ -24,7 +24,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::fmt::Write as _;
 
-/// Whether a character has to be escaped: all C0 (also `\n` and `\t`), DEL, C1, and the invisible controls that
+/// Returns whether a character has to be escaped: all C0 (also `\n` and `\t`), DEL, C1, and the invisible controls that
 /// reorder, hide or break text.
 pub const fn is_unsafe(c: char) -> bool {
     matches!(c,
@@ -49,7 +49,7 @@ pub fn sanitize_line(input: impl AsRef<[u8]>) -> String {
     escape(input.as_ref(), |_| false)
 }
 
-/// Sanitises text for one line of at most `max` characters (at least 1); a cut end is `…`.
+/// Sanitises text for one line of at most `max` characters (at least 1). Text that is cut ends in `…`.
 pub fn sanitize_capped(input: impl AsRef<[u8]>, max: usize) -> String {
     let input = input.as_ref();
     // A character has at most four bytes, so more bytes than these are not needed.
@@ -73,7 +73,8 @@ pub fn sanitize_capped(input: impl AsRef<[u8]>, max: usize) -> String {
     out
 }
 
-/// Escapes only bytes that are not UTF-8, as `\xNN`: for JSON, whose writer escapes all else.
+/// Converts bytes to the text of a JSON string. Escapes only bytes that are not UTF-8, as `\xNN`; the JSON writer
+/// escapes all other characters that need it.
 pub fn lossless(input: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(input) {
         Ok(text) => Cow::Borrowed(text),
@@ -105,16 +106,16 @@ pub fn sanitize_rendered(input: &str, color: bool) -> String {
     out
 }
 
-/// A character or an invalid byte.
+/// A character of the input, or a byte that is not valid UTF-8.
 #[derive(Clone, Copy)]
 enum Unit {
     Char(char),
-    /// A byte that is part of no character.
+    /// A byte that is not part of a valid UTF-8 character.
     Invalid(u8),
 }
 
 impl Unit {
-    /// Returns the number of its bytes in the input.
+    /// Returns the number of bytes that the unit has in the input.
     const fn len(self) -> usize {
         match self {
             Self::Char(c) => c.len_utf8(),

@@ -36,7 +36,7 @@ pub fn strip_terminal_formatting(input: impl AsRef<[u8]>) -> String {
     clean
 }
 
-/// Skips what follows ESC: a control sequence, an operating system command, or one character.
+/// Skips the part of an escape sequence after ESC: a control sequence, an operating system command, or one character.
 fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     match chars.next() {
         Some('[') => while chars.next().is_some_and(|char| !('@'..='~').contains(&char)) {},

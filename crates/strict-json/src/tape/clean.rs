@@ -14,23 +14,23 @@ use crate::utf8::is_noncharacter;
 
 /// Maximum length of a record in bytes, as offsets on a tape have 32 bits; longer records are left to the parser.
 const MAX_RECORD: usize = 1 << 30;
-/// Maximum number of keys of an object; more are left to the parser, which stores them in a set.
+/// Maximum number of keys of an object. An object with more keys is left to the parser, which stores them in a set.
 const MAX_KEYS: usize = 64;
-/// Maximum number of digits; longer numbers are left to the parser. Shorter numbers with at most two digits of exponent
-/// cannot overflow.
+/// Maximum number of digits of a number; longer numbers are left to the parser. Shorter numbers with at most two digits
+/// of exponent cannot overflow.
 const MAX_DIGITS: usize = 100;
 
 struct CleanReader<'t, 'l> {
     tape: &'t mut Tape,
-    /// The record and the bytes after it.
+    /// The bytes of the record, and all bytes after it.
     bytes: &'l [u8],
     at: usize,
     max_depth: usize,
 }
 
 impl Tape {
-    /// Reads the object in the first `length` bytes of `text`, which a newline follows. Returns false if the record may
-    /// have a problem; the tape is then empty.
+    /// Reads the object in the first `length` bytes of `text` to the tape. The byte after them must be a newline.
+    /// Returns false if the record may have a problem; the tape is then empty.
     pub(crate) fn read_clean(&mut self, text: &str, length: usize, max_depth: usize) -> bool {
         if length > MAX_RECORD {
             return false;
@@ -101,7 +101,7 @@ impl CleanReader<'_, '_> {
         }
     }
 
-    /// Returns the next byte that is not a space.
+    /// Skips spaces and returns the next byte, without advancing past it. `None` at the end.
     #[inline(always)]
     fn token(&mut self) -> Option<u8> {
         loop {
@@ -158,7 +158,8 @@ impl CleanReader<'_, '_> {
         }
     }
 
-    /// Returns the number of bytes from `start` to the first quote, backslash or control character.
+    /// Returns the number of bytes from `start` to the first quote, backslash or control character. `None` if fewer
+    /// than eight bytes follow.
     #[inline(always)]
     fn plain_length(&self, start: usize) -> Option<usize> {
         let rest = self.bytes.get(start..)?;
@@ -167,7 +168,7 @@ impl CleanReader<'_, '_> {
         Some(if first < 8 { first } else { 8 + plain_length(&rest[8..]) })
     }
 
-    /// Reads a key and its colon.
+    /// Reads a key and its colon. `None` leaves the record to the parser.
     #[inline(always)]
     fn key(&mut self) -> Option<()> {
         if self.token()? != b'"' {
@@ -223,7 +224,7 @@ impl CleanReader<'_, '_> {
         }
     }
 
-    /// Reads a string whose first escape comes after `length` bytes.
+    /// Reads a string whose text begins at `start` and has its first escape after `length` bytes.
     #[inline(never)]
     fn escaped_string(&mut self, start: usize, mut length: usize) -> Option<()> {
         let (mut from, text) = (start, self.tape.text.len());
@@ -246,7 +247,7 @@ impl CleanReader<'_, '_> {
         Some(())
     }
 
-    /// Reads an escape.
+    /// Reads an escape, such as `\n` or `\u00e4`, and returns its character.
     #[inline]
     fn escape(&mut self) -> Option<char> {
         let character = match self.bytes.get(self.at + 1)? {
@@ -301,7 +302,7 @@ impl CleanReader<'_, '_> {
         Some(())
     }
 
-    /// Returns the end of a number whose fraction or exponent begins at `at`.
+    /// Returns the index after a number whose fraction or exponent begins at index `at`.
     fn fraction_and_exponent(&self, mut at: usize) -> Option<usize> {
         let digits = |from: usize| {
             let run = self.bytes.get(from..)?.iter().take_while(|byte| byte.is_ascii_digit());

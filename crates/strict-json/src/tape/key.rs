@@ -1,8 +1,8 @@
-//! Keys to look up in objects on a tape.
+//! Keys that are looked up in the objects on a tape.
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A key to look up.
+/// A key to look up in the objects on a tape. A part of its hash is computed in advance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TapeKey {
     text: Box<str>,
@@ -10,17 +10,17 @@ pub struct TapeKey {
 }
 
 impl TapeKey {
-    /// Creates a key from its unescaped text.
+    /// Creates a key from its text without escapes.
     pub fn new(text: &str) -> Self {
         Self { text: text.into(), tag: tag(fingerprint(text.as_bytes())) }
     }
 
-    /// Returns the unescaped text.
+    /// Returns the text of the key without escapes.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether this is the key with the given text, whose tag is `tag`.
+    /// Returns whether this key has the given tag (a part of the hash) and the given text.
     #[inline(always)]
     pub(super) fn matches(&self, tag: u16, text: &[u8]) -> bool {
         self.tag == tag && equal(text, self.text.as_bytes())
@@ -48,13 +48,14 @@ pub(super) fn fingerprint(key: &[u8]) -> u64 {
     (first ^ last.wrapping_mul(MIX).rotate_left(29) ^ length << 56).wrapping_mul(MIX)
 }
 
-/// Returns the part of a fingerprint that a key on the tape stores.
+/// Returns the part of a key's hash that is stored with the key on the tape: its upper 16 bits.
 #[inline(always)]
 pub(super) fn tag(fingerprint: u64) -> u16 {
     (fingerprint >> 48) as u16
 }
 
-/// Whether two keys are equal. Most are so short that a call of `memcmp` would cost more than the comparison.
+/// Returns whether two keys are equal. Most keys are so short that a call of `memcmp` would cost more than the
+/// comparison.
 #[inline(always)]
 fn equal(one: &[u8], other: &[u8]) -> bool {
     if one.len() != other.len() {

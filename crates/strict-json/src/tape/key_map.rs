@@ -2,12 +2,13 @@
 
 use super::{TapeKey, TapeNode};
 
-/// A map of keys to values, as a hash table over the tags of keys.
+/// A map from keys to values, which is looked up by a key on a tape. It is a hash table over the tags (parts of the
+/// hashes) of the keys.
 #[derive(Debug, Clone)]
 pub struct KeyMap<T> {
     entries: Vec<(TapeKey, T)>,
-    /// One plus the index of an entry, or 0 if the slot is free. The first slot of a key is given by the last bits of
-    /// its tag; if that is occupied, the entry is in a later slot.
+    /// The hash table: each slot has one plus the index of an entry, or 0 if the slot is free. The last bits of a key's
+    /// tag select its first slot; if this slot is occupied, the entry is in a later one.
     slots: Vec<u32>,
 }
 
@@ -27,7 +28,7 @@ impl<T> FromIterator<(TapeKey, T)> for KeyMap<T> {
 }
 
 impl<T> KeyMap<T> {
-    /// Returns the value for a key on a tape.
+    /// Returns the value for a key on a tape; `None` if the map does not have the key.
     #[inline]
     pub fn get(&self, key: TapeNode<'_>) -> Option<&T> {
         let (tag, text) = key.key();

@@ -4,17 +4,18 @@ use super::cell::Cell;
 use super::{Tape, TapeNode};
 
 impl Tape {
-    /// Returns the number of open objects and arrays.
+    /// Returns the number of objects and arrays on the tape whose end has not been read.
     pub fn depth(&self) -> usize {
         self.open.len()
     }
 
-    /// Returns whether an incomplete value has more than `max_cells` cells or `max_text` bytes of text.
+    /// Returns whether the value is incomplete and has more than `max_cells` cells or `max_text` bytes of text.
     pub fn is_longer_than(&self, max_cells: usize, max_text: usize) -> bool {
         !self.open.is_empty() && (self.cells.len() > max_cells || self.text.len() > max_text)
     }
 
-    /// Passes the complete members of each open object and array, from the outermost, to `visit`, and removes them.
+    /// Calls `visit` with each open object and array, from the outermost, then removes its complete members or elements
+    /// from the tape. `visit` does not find incomplete members in it.
     pub fn drain_complete_members(&mut self, mut visit: impl FnMut(TapeNode<'_>)) {
         let (mut kept, mut keys) = (0, String::new());
         for level in 0..self.open.len() {
@@ -41,7 +42,7 @@ impl Tape {
         self.truncated.clear();
     }
 
-    /// Removes the innermost open object or array with its key, and returns the key.
+    /// Removes the innermost open object or array with its key, and returns the key. `None` if there is no key.
     pub fn remove_innermost(&mut self) -> Option<&str> {
         self.cells.truncate(self.open.pop()?);
         let key = self.cells.pop_if(|cell| cell.json_type.is_none())?;

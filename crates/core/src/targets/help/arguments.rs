@@ -7,7 +7,7 @@ use super::usage::{self, Meaning};
 
 const MAX_DEPTH: usize = 8;
 
-/// Nouns after `a` that name the output of a command, not an argument.
+/// Nouns that name the output of a command, not an argument: `Show a summary`.
 const OUTPUT_NOUNS: [&str; 12] = [
     "brief",
     "description",
@@ -22,12 +22,12 @@ const OUTPUT_NOUNS: [&str; 12] = [
     "table",
     "tree",
 ];
-/// Words that can follow the noun of an argument.
+/// Words that can follow the noun of an argument: `Copy a file to the server`.
 const FOLLOWERS: [&str; 11] = ["and", "as", "at", "by", "for", "from", "in", "of", "on", "to", "with"];
 
 impl Argument {
-    /// Guesses the required argument of a command without a known usage: the noun with an indefinite article after the
-    /// verb or `of` in its description (`Show the status of a host`).
+    /// Guesses the required argument of a command from its description, if its usage is unknown. The argument is the
+    /// noun after `a`, `an` or `one`, directly after the verb or `of`: `host` in `Show the status of a host`.
     pub fn in_description(about: &str) -> Option<Self> {
         let words: Vec<String> = about.split_whitespace().map(str::to_lowercase).collect();
         let mut one = words.iter().enumerate().skip(1).filter(|(at, word)| {
@@ -43,7 +43,8 @@ impl Argument {
     }
 }
 
-/// Returns the arguments of the command `path` from the usage on its page, and whether a subcommand follows them.
+/// Returns the arguments of the command `path`, according to the usage on its page, and whether a subcommand follows
+/// them.
 pub(super) fn of_command(page: &HelpPage, path: &[&str]) -> (Vec<Argument>, bool) {
     let arguments_of_form = |form: &String| {
         let words = usage::words(form);
@@ -52,7 +53,8 @@ pub(super) fn of_command(page: &HelpPage, path: &[&str]) -> (Vec<Argument>, bool
     page.usage.iter().find_map(arguments_of_form).unwrap_or_default()
 }
 
-/// Removes the options that the usage form of the command `path` does not show, unless it has `[options]`.
+/// Removes the options that do not belong to the command `path` from those of a page about several commands. The usage
+/// form of the command shows its options, or `[options]` for all.
 pub(super) fn retain_options(options: &mut Vec<CliOption>, page: &HelpPage, path: &[&str]) {
     let is_own = |form: &&String| words_after(&usage::words(form), path).is_some();
     let Some(form) = page.usage.iter().find(is_own) else { return };
@@ -68,7 +70,8 @@ pub(super) fn retain_options(options: &mut Vec<CliOption>, page: &HelpPage, path
     }
 }
 
-/// Returns the words of a usage form after the command `path`.
+/// Returns the words of a usage form that follow the program and the command `path`; `None` if the form is about
+/// another command.
 pub(super) fn words_after<'w, 't>(words: &'w [&'t str], path: &[&str]) -> Option<&'w [&'t str]> {
     let words = words.strip_prefix(&["$"]).unwrap_or(words);
     let is = |word: &str, name: &str| word.split('|').any(|alias| alias == name);
@@ -88,12 +91,13 @@ pub(super) fn words_after<'w, 't>(words: &'w [&'t str], path: &[&str]) -> Option
     Some(rest)
 }
 
-/// Returns the arguments in words of a usage, up to a subcommand.
+/// Parses the words of a usage form into arguments; stops at the first word that stands for a subcommand.
 pub(super) fn parse(words: &[&str]) -> Vec<Argument> {
     up_to_command(words, 0).0
 }
 
-/// Like [`parse`]; also returns whether a subcommand follows. `depth` is the number of enclosing groups.
+/// Like [`parse`], but also returns whether the words contain a subcommand. `depth` is the number of groups around the
+/// words.
 fn up_to_command(words: &[&str], depth: usize) -> (Vec<Argument>, bool) {
     let mut all = Vec::new();
     let mut words = words.iter().copied().peekable();
@@ -140,7 +144,8 @@ fn up_to_command(words: &[&str], depth: usize) -> (Vec<Argument>, bool) {
     (all, false)
 }
 
-/// Returns the words of an optional group of positional arguments: `[file [line]]`, `[file ...]`.
+/// Returns the words in a group of optional positional arguments, such as `[file [line]]` or `[file ...]`; `None` for
+/// any other word.
 fn optional_group(word: &str) -> Option<Vec<&str>> {
     let words = usage::words(word.strip_prefix('[')?.trim_end_matches('.').strip_suffix(']')?);
     let is_group = words.len() > 1 && !words.contains(&"|");

@@ -1,7 +1,7 @@
 //! Removes the boxes that typer and rich draw around the sections of a help page.
 
-/// Returns the text without boxes: the title of a box becomes a heading, and its rows become lines as other libraries
-/// print them.
+/// Returns the text of a help page without boxes. The title of a box becomes a heading, and its rows become lines such
+/// as other libraries print.
 pub(super) fn without_boxes(text: &str) -> String {
     let mut unboxed = String::with_capacity(text.len());
     let mut inside = false;
@@ -23,8 +23,8 @@ pub(super) fn without_boxes(text: &str) -> String {
     unboxed
 }
 
-/// Returns the title and a colon if a line is the top of a box: `╭─ Commands ───╮`, or `+- Commands ---+` in ASCII
-/// output. Returns an empty string for a box without a title.
+/// Returns the title of a box, with a colon, if a line is the top of the box: `Commands:` for `╭─ Commands ───╮` or
+/// `+- Commands ---+`. Empty for a box without a title; `None` for any other line.
 fn box_title(words: &str) -> Option<String> {
     let edge = words.strip_prefix(['╭', '┌', '+'])?.strip_suffix(['╮', '┐', '+'])?;
     let title = edge.trim_matches(['─', '-']);
@@ -38,8 +38,8 @@ fn is_bottom(words: &str) -> bool {
     words.starts_with(['╰', '└', '+']) && words.chars().all(|char| "╰╯└┘─-+".contains(char))
 }
 
-/// Joins the columns of an option's names and value: `--json  -j  TEXT  About` becomes `--json, -j TEXT  About`. Removes
-/// the `*` of a required option.
+/// Joins the columns of a table row about an option: `--json -j TEXT About` becomes `--json, -j TEXT About`. Removes
+/// the `*` that marks a required option.
 fn joined_columns(row: &str) -> String {
     let content = row.trim_start();
     let indent = row.len() - content.len();
@@ -60,7 +60,8 @@ fn joined_columns(row: &str) -> String {
     line
 }
 
-/// Returns whether a cell is a value placeholder: `TEXT`, `INTEGER RANGE`, `[low|high]`, `<int range> [x>=1]`.
+/// Returns whether a cell of a table is the placeholder of a value: `TEXT`, `INTEGER RANGE`, `[low|high]`,
+/// `<int range> [x>=1]`.
 fn is_value_name(cell: &str) -> bool {
     let capitals = cell.chars().any(char::is_uppercase) && !cell.chars().any(char::is_lowercase);
     let is_set = cell.starts_with('[') && cell.ends_with(']') && cell.contains('|');

@@ -1,30 +1,30 @@
 //! A command with its arguments.
 
-/// A command of a target.
+/// A command of a target, as a list of commands in its help shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    /// Name: a word without white space or control characters.
+    /// Name of the command: a word without white space or control characters.
     pub name: String,
-    /// First line of its description; may be empty.
+    /// First line of the command's description; may be empty.
     pub about: String,
-    /// Arguments after its name in the list of commands.
+    /// Arguments that follow the name in the list of commands.
     pub arguments: Vec<Argument>,
 }
 
 /// An argument of a call: a positional argument, or the value of an option.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Argument {
-    /// Name in the usage, without brackets: `file`.
+    /// Name of the argument in the usage, without brackets, such as `file`.
     pub name: String,
     /// Option that takes the value; `None` for a positional argument.
     pub option: Option<String>,
-    /// Whether a call requires it.
+    /// Whether a call requires the argument.
     pub required: bool,
-    /// Allowed values, if the usage lists them.
+    /// Allowed values of the argument; empty if the usage does not list them.
     pub choices: Vec<String>,
 }
 
-/// Returns whether a word is a placeholder: `<x>`, `[x]`, `X...`, or capitals.
+/// Returns whether a word of a usage stands for a value: `<x>`, `[x]`, `x...`, or a word in capitals.
 pub(super) fn is_placeholder(word: &str) -> bool {
     let capitals = || {
         word.chars().any(char::is_uppercase)

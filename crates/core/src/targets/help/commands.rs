@@ -6,11 +6,11 @@ use super::{arguments, usage};
 use std::collections::{BTreeMap, BTreeSet};
 
 const MAX_COMMANDS: usize = 500;
-/// Maximum number of words of an entry with lower-case arguments.
+/// Maximum number of words before the description in a list entry, if lower-case words can be arguments.
 const MAX_WORDS: usize = 4;
 
-/// Returns the commands on the page of the command `path`, in their order. Also returns the placeholder of a
-/// positional argument if the list of commands contains a usage of the program itself.
+/// Returns the commands on the page of the command `path`, in the order of the page. If the list of commands contains a
+/// usage of the program itself with a positional argument, also returns the placeholder of that argument.
 pub(super) fn parse(page: &HelpPage, path: &[&str]) -> (Vec<Command>, Option<String>) {
     let mut found = CommandCollector::default();
     // argparse: a choice is one of commands only if further words follow, `{a,b} ...`.
@@ -35,7 +35,7 @@ pub(super) fn parse(page: &HelpPage, path: &[&str]) -> (Vec<Command>, Option<Str
     (found.commands, found.free_word)
 }
 
-/// Returns the aliases of commands: `list, ls`, `list (ls)`, `[aliases: ls, l]`.
+/// Returns the aliases of commands on a page, such as `ls` in `list, ls`, `list (ls)` or `[aliases: ls, l]`.
 pub(super) fn aliases(page: &HelpPage) -> Vec<String> {
     let mut aliases = Vec::new();
     for section in page.sections.iter().filter(|section| section.lists_names()) {
@@ -51,7 +51,8 @@ pub(super) fn aliases(page: &HelpPage) -> Vec<String> {
     aliases
 }
 
-/// Returns the aliases of commands in the style of argparse: `list (ls, l)`.
+/// Returns the aliases of commands that follow a name in brackets, in the style of argparse: `ls` and `l` in
+/// `list (ls, l)`.
 fn aliases_in_brackets(page: &HelpPage) -> Vec<String> {
     let sections = page.sections.iter().filter(|section| section.lists_names());
     let heads = sections.flat_map(|section| page.entries(section)).filter_map(|(_, line)| {
@@ -64,7 +65,8 @@ fn aliases_in_brackets(page: &HelpPage) -> Vec<String> {
 #[derive(Default)]
 struct CommandCollector {
     commands: Vec<Command>,
-    /// Placeholder of a positional argument, such as `[prompt]`, from a usage of the program among its commands.
+    /// Placeholder of a positional argument, such as `[prompt]`. The list of commands can contain it in a usage of the
+    /// program.
     free_word: Option<String>,
 }
 
@@ -91,7 +93,8 @@ impl CommandCollector {
         }
     }
 
-    /// Adds the commands below a heading: one entry per line, or names separated by commas.
+    /// Adds the commands in the lines below a heading: one command per line, or names separated by commas. Each line
+    /// has its indentation.
     fn add_listed(&mut self, lines: &[(usize, &str)]) {
         let column = about_column(lines);
         let program = repeated_program(lines);
@@ -152,7 +155,7 @@ impl CommandCollector {
         }
     }
 
-    /// Adds the commands of a grammar in the style of iproute2: `OBJECT := { a | b }`.
+    /// Adds the commands in a grammar in the style of iproute2: `a` and `b` in `OBJECT := { a | b }`.
     fn add_from_grammar(&mut self, text: &str) {
         let mut pieces = text.split(":= {");
         let mut before = pieces.next().unwrap_or_default();
@@ -166,7 +169,7 @@ impl CommandCollector {
         }
     }
 
-    /// Adds the commands of a usage in the style of argparse: `{a,b} ...`.
+    /// Adds the commands in a usage in the style of argparse: `a` and `b` in `{a,b} ...`.
     fn add_from_usage(&mut self, text: &str) {
         let from = text.to_lowercase().find("usage:").filter(|from| text.is_char_boundary(*from));
         let Some(usage) = from.map(|from| &text[from..]) else { return };
@@ -193,7 +196,7 @@ impl CommandCollector {
     }
 }
 
-/// Lower-case words that are value placeholders in a usage.
+/// Lower-case words that stand for a value in a usage, not for a command.
 const VALUE_WORDS: [&str; 16] = [
     "destination",
     "dest",
@@ -213,8 +216,8 @@ const VALUE_WORDS: [&str; 16] = [
     "url",
 ];
 
-/// Returns the commands that follow the program and its options in a usage form, and the words after them; `None` if
-/// anything else follows.
+/// Returns the names of commands after the program and its options in a usage form, such as `list|show`, and the words
+/// after them; `None` if anything else follows the program.
 fn command_form<'f>(form: &'f str, path: &[&str]) -> Option<(Vec<&'f str>, String)> {
     let words = usage::words(form);
     let words = arguments::words_after(&words, path)?;
@@ -225,8 +228,8 @@ fn command_form<'f>(form: &'f str, path: &[&str]) -> Option<(Vec<&'f str>, Strin
     all_names.then(|| (names, rest.copied().collect::<Vec<_>>().join(" ")))
 }
 
-/// Returns whether a word can name a command: it starts with a lower-case letter or a digit, contains a letter, and ends
-/// with a letter or digit.
+/// Returns whether a word can name a command: it starts with a lower-case letter or a digit, contains a letter, and
+/// ends with a letter or digit.
 fn is_name(word: &str) -> bool {
     word.contains(|char: char| char.is_ascii_alphabetic())
         && word.starts_with(|char: char| char.is_ascii_lowercase() || char.is_ascii_digit())
@@ -235,25 +238,26 @@ fn is_name(word: &str) -> bool {
         && word.len() <= 60
 }
 
-/// Returns the names in a line `{a,b,c}`.
+/// Returns the names in a line such as `{a,b,c}`; `None` for any other line.
 fn in_braces(line: &str) -> Option<Vec<&str>> {
     let names: Vec<&str> = line.strip_prefix('{')?.strip_suffix('}')?.split(',').map(str::trim).collect();
     names.iter().all(|name| is_name(name)).then_some(names)
 }
 
-/// Returns the names in a line `a, b, c` or `a, b,`.
+/// Returns the names in a line such as `a, b, c` or `a, b,`; `None` for any other line.
 fn comma_list(line: &str) -> Option<Vec<&str>> {
     let names: Vec<&str> = line.strip_suffix(',').unwrap_or(line).split(',').map(str::trim).collect();
     (line.contains(',') && names.iter().all(|name| is_name(name))).then_some(names)
 }
 
-/// Returns the program name that each entry of a list of commands repeats.
+/// Returns the name of the program, if each entry in a list of commands on the page begins with it.
 pub(super) fn program(page: &HelpPage) -> Option<&str> {
     let lists = page.sections.iter().filter(|section| section.kind == SectionKind::Commands);
     lists.filter_map(|section| repeated_program(&page.entries(section))).next()
 }
 
-/// Returns the program name if each entry repeats it before its command, in the style of yargs.
+/// Returns the name of the program, if each entry in these lines begins with it, in the style of yargs: `tool add`,
+/// `tool list`.
 fn repeated_program<'t>(lines: &[(usize, &'t str)]) -> Option<&'t str> {
     let outer = lines.iter().map(|(indent, _)| *indent).min()?;
     let mut entries = lines.iter().filter(|(indent, _)| *indent == outer).map(|(_, line)| *line);
@@ -266,7 +270,7 @@ fn repeated_program<'t>(lines: &[(usize, &'t str)]) -> Option<&'t str> {
     (repeat && others > 0).then_some(program)
 }
 
-/// Returns the column at which most descriptions start.
+/// Returns the column at which most descriptions in these lines start; each line has its indentation.
 fn about_column(lines: &[(usize, &str)]) -> Option<usize> {
     let mut counts = BTreeMap::<usize, usize>::new();
     for (indent, line) in lines {
@@ -278,8 +282,9 @@ fn about_column(lines: &[(usize, &str)]) -> Option<usize> {
     most.map(|(column, _)| column)
 }
 
-/// Splits an entry into its name, its argument placeholders and its description. Two spaces, ` - ` or `: ` separate the
-/// description, or it starts at `column` like those of its neighbours.
+/// Splits an entry of a list into the name of the command, its argument placeholders, and its description. The
+/// description follows two spaces, ` - ` or `: `, or starts at `column`, like the descriptions of other entries.
+/// Returns `None` for a line that is not an entry.
 fn split_entry(line: &str, column: Option<usize>) -> Option<(&str, String, &str)> {
     let split_at = |at: usize, width: usize| (&line[..at], line[at + width..].trim_start());
     let aligned = column.filter(|&at| at > 0 && line.is_char_boundary(at) && line[..at].ends_with(' '));

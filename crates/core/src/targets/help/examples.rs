@@ -6,17 +6,18 @@ use super::{commands, usage};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// An example call of the target.
+/// A call of the target that its help shows as an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Example {
-    /// 0-based number of its line on the page.
+    /// 0-based number of the example's line on the page.
     pub line: usize,
-    /// Arguments, up to a pipe or another shell operator.
+    /// Arguments of the call, up to a pipe or another shell operator.
     pub args: Vec<String>,
 }
 
 impl Example {
-    /// Returns the call in a line of code; `None` if it does not call the target by one of `names`.
+    /// Parses a line of code as an example; `None` if it does not call the target by one of `names`, or has no
+    /// arguments except placeholders. `line` is the 0-based number of the line.
     pub fn from_code_line(line: usize, code: &str, names: &TargetNames) -> Option<Self> {
         let (_, call) = call(code.trim());
         let split = shell_words(call);
@@ -24,19 +25,20 @@ impl Example {
         args.iter().any(|arg| !is_placeholder(arg)).then(|| Self { line, args: args.to_vec() })
     }
 
-    /// Returns whether the arguments contain no placeholders.
+    /// Returns whether the arguments contain no placeholders such as `<file>`, so that the example can be run.
     pub fn is_complete(&self) -> bool {
         !self.args.iter().any(|arg| is_placeholder(arg) || arg.contains(['<', '>', '\u{2026}']))
     }
 }
 
-/// The names of a target, each of one or more words; the longest first.
+/// The names by which a target is called, the longest first. A name has one or more words, such as `python -m tool`.
 #[derive(Debug, Clone, Default)]
 pub struct TargetNames(Vec<Vec<String>>);
 
 impl TargetNames {
-    /// Collects the names from the usage and the list of commands of a page, and the file name of the program, also
-    /// without the extension of a script. `argv` is the command line of the target without arguments.
+    /// Collects the names from the usage and the list of commands on a page, and from the file name of the program,
+    /// with and without a script's extension. `argv` is the command line of the target, without the arguments of a
+    /// probe.
     pub fn new(page: &HelpPage, commands: &[Command], argv: &[String]) -> Self {
         let mut names = BTreeSet::new();
         for form in &page.usage {
@@ -66,12 +68,12 @@ impl TargetNames {
         Self(names)
     }
 
-    /// Returns the first word of each name.
+    /// Returns the first word of each name, which is a program.
     pub fn programs(&self) -> BTreeSet<&str> {
         self.0.iter().filter_map(|name| name.first().map(String::as_str)).collect()
     }
 
-    /// Returns the words after the name, if the words begin with one.
+    /// Returns the words that follow a name of the target; `None` if `words` does not begin with a name.
     fn arguments_of<'w>(&self, words: &'w [String]) -> Option<&'w [String]> {
         let begins = |name: &Vec<String>| {
             let same = |(at, (expected, word)): (usize, (&String, &String))| match at {
@@ -85,7 +87,7 @@ impl TargetNames {
     }
 }
 
-/// Returns the examples on a page of the target with these names and commands.
+/// Returns the examples on a help page. `names` and `commands` are those of the target.
 pub(super) fn parse(page: &HelpPage, names: &TargetNames, commands: &[Command]) -> Vec<Example> {
     let mut found = Vec::new();
     for section in &page.sections {
@@ -114,7 +116,7 @@ pub(super) fn parse(page: &HelpPage, names: &TargetNames, commands: &[Command]) 
     found
 }
 
-/// Joins a line with its continuation lines after a backslash.
+/// Joins a line that ends in a backslash with the lines that continue it.
 fn with_continuation<'p>(line: &PageLine, rest: &mut impl Iterator<Item = &'p PageLine>) -> String {
     let mut full_line = line.words.clone();
     while full_line.ends_with('\\')
@@ -133,7 +135,8 @@ fn in_line(line: &PageLine, names: &TargetNames) -> Option<Example> {
     Example::from_code_line(line.number, call, names).filter(|_| is_title)
 }
 
-/// Removes bullets, prompts and variable assignments before a call; also returns whether there was a prompt.
+/// Removes bullets, prompts and variable assignments from the start of a line. Returns whether there was a prompt, and
+/// the remaining text, which may be a call.
 fn call(words: &str) -> (bool, &str) {
     let mut rest = words;
     for mark in ["- ", "* ", "\u{2022} "] {
@@ -157,7 +160,7 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// Splits a call into words, up to two spaces, a comment, a pipe, a redirection or another call.
+/// Splits a call into words. Stops at two spaces, a comment, a pipe, a redirection or another call.
 fn shell_words(call: &str) -> Vec<String> {
     let (mut quote, mut end) = (None, call.len());
     for (at, char) in call.char_indices() {
@@ -192,7 +195,8 @@ fn shell_words(call: &str) -> Vec<String> {
     words
 }
 
-/// Returns whether a line that begins with the name is a sentence: it ends like one, or consists of words only.
+/// Returns whether a line that begins with the name of the target is a sentence instead of a call: it ends like a
+/// sentence, or consists of words only.
 fn is_prose(args: &[String], line: &str, commands: &[Command]) -> bool {
     let is_word = |word: &str| word.chars().all(|char| char.is_alphabetic() || char == '\'');
     let last = line.split_whitespace().next_back().unwrap_or_default();

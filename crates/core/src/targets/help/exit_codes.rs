@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-/// Returns the codes whose meaning the text states, each with the 0-based line that introduces the exit codes.
+/// Returns the exit codes whose meaning the text states. Each is mapped to the 0-based number of the line that
+/// introduces the list or sentence with the code.
 pub fn documented_exit_codes(text: &str) -> BTreeMap<u8, usize> {
     let lines: Vec<&str> = text.lines().collect();
     let mut documented = BTreeMap::new();
@@ -29,7 +30,7 @@ pub fn documented_exit_codes(text: &str) -> BTreeMap<u8, usize> {
     documented
 }
 
-/// Returns whether a line ends in `exit` or a similar word and the next one begins with the code, as in a wrapped
+/// Returns whether a line ends in `exit` or a similar word and the next line begins with the code, as in a wrapped
 /// description.
 fn is_wrapped(lines: &[&str], at: usize) -> bool {
     let next = lines.get(at + 1).filter(|next| !is_option(next)).and_then(|next| words(next).next());
@@ -62,19 +63,20 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// The level of a heading, which determines the end of its section.
+/// The kind and level of a heading, which determine where its section ends.
 #[derive(Clone, Copy, PartialEq)]
 enum HeadingLevel {
-    /// A Markdown heading, with its number of `#`.
+    /// A Markdown heading, with the number of its `#`.
     Hashes(usize),
-    /// A line of plain text, with its indentation.
+    /// A heading in plain text, with its indentation.
     Indented(usize),
     /// The header row of a table.
     Table,
 }
 
-/// Returns the level of a line if it is a heading: a Markdown heading, the header row of a table, or a line that is
-/// underlined, in capitals, ends in a colon, or consists of few words about exit codes.
+/// Returns the level of the line at index `at` if it is a heading, else `None`. Headings are Markdown headings, header
+/// rows of tables, and lines that are underlined, in capitals, end in a colon, or consist of few words about exit
+/// codes.
 fn heading(lines: &[&str], at: usize) -> Option<HeadingLevel> {
     let line = lines[at].trim();
     if line.starts_with('|') {
@@ -96,19 +98,19 @@ fn heading(lines: &[&str], at: usize) -> Option<HeadingLevel> {
     is_heading.then(|| HeadingLevel::Indented(indent(lines[at])))
 }
 
-/// Returns whether a line is a rule of dashes or similar characters.
+/// Returns whether a line is a horizontal rule of dashes or similar characters.
 fn is_rule(line: &str) -> bool {
     let line = line.trim();
     line.len() > 2 && line.contains(['=', '-', '~']) && line.chars().all(|char| "=-~|:+ ".contains(char))
 }
 
-/// Returns whether a line begins with an option.
+/// Returns whether a line begins with an option, such as `--json`.
 fn is_option(line: &str) -> bool {
     let after = line.trim_start().trim_start_matches('-');
     line.trim_start().starts_with('-') && after.starts_with(char::is_alphabetic)
 }
 
-/// Returns the end of the section that the heading at `at` begins.
+/// Returns the index of the first line after the section whose heading is at index `at`.
 fn section_end(lines: &[&str], at: usize, level: HeadingLevel) -> usize {
     let ends = |line: usize| match level {
         HeadingLevel::Table => !lines[line].trim().starts_with('|'),
@@ -127,7 +129,8 @@ fn section_end(lines: &[&str], at: usize, level: HeadingLevel) -> usize {
     (at + 1..lines.len()).find(|line| ends(*line)).unwrap_or(lines.len())
 }
 
-/// Returns the codes of a list entry or a table row that states a meaning.
+/// Returns the exit codes in a line that is a list entry or a table row; empty if no meaning is stated. The meaning of
+/// a list entry can be in the lines `below` it.
 fn entry_codes(line: &str, below: &[&str]) -> Vec<u8> {
     let text = line.trim_start();
     if let Some(row) = text.strip_prefix('|') {
@@ -149,7 +152,8 @@ fn entry_codes(line: &str, below: &[&str]) -> Vec<u8> {
     if has_meaning && separate { codes } else { Vec::new() }
 }
 
-/// Returns the codes at the start of a text, and the rest of it.
+/// Parses the exit codes at the start of a text, such as `1`, `0, 1` or `64-78`. Returns the codes and the remaining
+/// text; `None` if the text does not begin with a code.
 fn leading_codes(text: &str) -> Option<(Vec<u8>, &str)> {
     const MARKS: [char; 9] = ['`', '*', '\'', '"', '(', ')', '[', ']', '_'];
     let (mut codes, mut rest): (Vec<u8>, _) = (Vec::new(), text);
@@ -180,7 +184,7 @@ fn leading_codes(text: &str) -> Option<(Vec<u8>, &str)> {
     }
 }
 
-/// Returns the code after a name: `EXIT_USAGE (2)`, `EXIT_USAGE = 2`, `usage: 2`.
+/// Returns the exit code after a name, such as 2 in `EXIT_USAGE (2)`, `EXIT_USAGE = 2` or `usage: 2`.
 fn named_code(text: &str) -> Option<u8> {
     let (name, behind) = text.split_at(text.find([' ', '=', ':', '('])?);
     let name = name.trim_matches(['`', '*']);
@@ -191,7 +195,7 @@ fn named_code(text: &str) -> Option<u8> {
 }
 
 struct Word<'t> {
-    /// Lower-case text without punctuation around it.
+    /// The word in lower case, without punctuation around it.
     text: String,
     raw: &'t str,
 }
@@ -213,7 +217,7 @@ const NOUNS: [&str; 12] = [
 ];
 /// Words that precede a list of exit codes.
 const LIST_NOUNS: [&str; 2] = ["codes", "statuses"];
-/// Words that can come between a noun and the code.
+/// Words that can come between a noun such as `status` and the exit code.
 const FILLERS: [&str; 12] = ["is", "are", "be", "will", "of", "with", "a", "an", "the", "set", "to", "="];
 const CONDITIONS: [&str; 6] = ["if", "when", "unless", "on", "for", "whether"];
 /// Words that start the meaning of a code in an enumeration.
@@ -234,8 +238,8 @@ const MEANINGS: [&str; 14] = [
     "–",
 ];
 
-/// Returns the codes in the sentences from line `from`, which mentions exit codes, to the end of its section or, without
-/// a heading, its paragraph.
+/// Returns the exit codes in the sentences that start in line `from`, which mentions exit codes. They end with the
+/// section, at line `end`, or, if line `from` is not a heading, with the paragraph.
 fn sentence_codes(lines: &[&str], from: usize, end: usize) -> Vec<u8> {
     let section = end > from + 1;
     let ends = |line: usize| {
@@ -285,7 +289,7 @@ fn sentence_codes(lines: &[&str], from: usize, end: usize) -> Vec<u8> {
     found
 }
 
-/// Splits a line into words; `=` is a word.
+/// Splits a line into words. An `=` is a word of its own.
 fn words_of(line: &str) -> impl Iterator<Item = Word<'_>> {
     line.split_whitespace().flat_map(|raw| raw.split_inclusive('=')).flat_map(move |raw| {
         let (word, sign) = match raw.strip_suffix('=') {
@@ -299,7 +303,8 @@ fn words_of(line: &str) -> impl Iterator<Item = Word<'_>> {
     })
 }
 
-/// Returns the index of the noun that makes the next word a code: `status` in `the exit status is`.
+/// Returns the index of the noun that makes the word after `words` an exit code: `status` in `the exit status is`.
+/// `sentence` is the index at which the sentence starts. Returns `None` if there is no such noun.
 fn noun_before(words: &[Word<'_>], sentence: usize) -> Option<usize> {
     let at = (sentence..words.len()).rev().find(|at| !FILLERS.contains(&words[*at].text.as_str()))?;
     let word = &words[at];

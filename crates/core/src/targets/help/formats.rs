@@ -2,29 +2,29 @@
 
 use super::options::CliOption;
 
-/// Options that select a format by a value, the most likely first.
+/// Options that select a format by their value, such as `--output json`; the most likely first.
 const BY_VALUE: [&str; 6] = ["--output", "--format", "--output-format", "--message-format", "-o", "-f"];
 const JSON_FLAGS: [&str; 2] = ["--json", "-json"];
 const JSONL_FLAGS: [&str; 4] = ["--jsonl", "--ndjson", "--json-lines", "--jsonlines"];
 const JSONL_VALUES: [&str; 5] = ["jsonl", "ndjson", "json-lines", "jsonlines", "stream-json"];
 const TEXT_VALUES: [&str; 6] = ["text", "plain", "human", "table", "pretty", "txt"];
-/// Words for values that are not formats.
+/// Words about an option whose value is a path, not a format.
 const FILE_WORDS: [&str; 8] =
     ["file", "files", "filename", "path", "dir", "directory", "folder", "destination"];
-/// Parts of option names that contain `json` but do not select JSON on stdout.
+/// Words that occur in the names of options with `json` that do not select JSON on stdout: `--json-file`.
 const NOT_OUTPUT_WORDS: [&str; 12] =
     ["body", "data", "field", "fields", "file", "from", "in", "input", "no", "parse", "path", "schema"];
 
-/// The probable format flags of a target.
+/// The arguments that probably select the formats of a target.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FormatArgs {
-    /// Arguments for text, if an option with a value selects the format.
+    /// Arguments that select text, if an option with a value selects the format.
     pub text: Option<Vec<String>>,
-    /// Arguments for a JSON document.
+    /// Arguments that select a JSON document.
     pub json: Option<Vec<String>>,
-    /// Arguments for JSON Lines.
+    /// Arguments that select JSON Lines.
     pub jsonl: Option<Vec<String>>,
-    /// Whether JSON is the default format.
+    /// Whether the target prints JSON without a format flag.
     pub json_by_default: bool,
 }
 
@@ -81,7 +81,7 @@ pub(super) fn parse(options: &[CliOption]) -> FormatArgs {
     FormatArgs { text, json, jsonl, json_by_default }
 }
 
-/// Returns the option whose value is in these arguments.
+/// Returns the option in `args` if the help lists `json` among its values.
 fn chooser<'o>(options: &'o [CliOption], args: &Option<Vec<String>>) -> Option<&'o CliOption> {
     let name = args.as_ref()?.first()?;
     options
@@ -90,7 +90,7 @@ fn chooser<'o>(options: &'o [CliOption], args: &Option<Vec<String>>) -> Option<&
         .find(|option| listed_value(option, &["json"]).is_some())
 }
 
-/// Returns the first option with one of these names that takes no value anywhere on the page.
+/// Returns the first option that has one of these names and takes no value at any place on the page.
 fn flag<'o>(options: &'o [CliOption], names: &[&str]) -> Option<&'o CliOption> {
     names.iter().find_map(|name| {
         let candidates = || options.iter().filter(|option| option.is_called(name));
@@ -98,7 +98,8 @@ fn flag<'o>(options: &'o [CliOption], names: &[&str]) -> Option<&'o CliOption> {
     })
 }
 
-/// Returns the first flag with JSON in its name, such as `--json-output`, or `-j` with a description that mentions JSON.
+/// Returns the first flag with JSON in its name, such as `--json-output`, or `-j` with a description that mentions
+/// JSON.
 fn flag_about_json(options: &[CliOption]) -> Option<&CliOption> {
     let is_about_json = |option: &&CliOption| {
         let short =
@@ -118,14 +119,14 @@ fn has_word(text: &str, words: &[&str]) -> bool {
     text.split(|char: char| !char.is_alphanumeric()).any(|word| words.contains(&word))
 }
 
-/// Returns the first of these values in the text about an option.
+/// Returns the first of `values` in the names or the description of an option.
 fn listed_value<'v>(option: &CliOption, values: &[&'v str]) -> Option<&'v str> {
     let description = option.description().to_lowercase();
     let is_value = |word: &str| values.iter().find(|value| **value == word).copied();
     description.split(|char: char| !char.is_alphanumeric() && char != '-').find_map(is_value)
 }
 
-/// Returns the value that selects text from a list of values such as `{text,json}`.
+/// Returns the value that selects text, if the description of the option lists values such as `{text,json}`.
 fn text_value(option: &CliOption) -> Option<&'static str> {
     let description = option.description().to_lowercase();
     let is_part = |char: char| char.is_alphanumeric() || char == '-' || char == '_';
@@ -148,7 +149,7 @@ fn text_value(option: &CliOption) -> Option<&'static str> {
     TEXT_VALUES.iter().find(listed).copied()
 }
 
-/// Returns whether the default value of an option is `json`: `[default: json]`.
+/// Returns whether the default value of an option is `json`, as in `[default: json]`.
 fn json_is_default(option: &CliOption) -> bool {
     let description = option.description().to_lowercase();
     let value =
@@ -159,7 +160,7 @@ fn json_is_default(option: &CliOption) -> bool {
     })
 }
 
-/// Returns whether the description of a value mentions JSON Lines: `json: one object per line`.
+/// Returns whether an option describes this value as JSON Lines: `json: one object per line`.
 fn value_is_jsonl(option: &CliOption, value: &str) -> bool {
     std::iter::once(&option.head).chain(&option.about).any(|line| {
         let line = line.trim_start_matches(['-', '*', ' ', '\'', '"', '`']).to_lowercase();

@@ -12,24 +12,24 @@ use super::{arguments, commands, usage};
 pub struct Interface {
     /// Commands in the order of the page, each name once.
     pub commands: Vec<Command>,
-    /// Placeholder of a positional argument in the place of a command, such as `[prompt]`.
+    /// Placeholder of a positional argument that can stand where a command could, such as `[prompt]`.
     pub positional_for_command: Option<String>,
     /// Options in the order of the page.
     pub options: Vec<CliOption>,
-    /// Whether `-h` is not the help flag.
+    /// Whether `-h` has another meaning than help.
     pub short_h_is_not_help: bool,
     /// Whether `--output` selects a format.
     pub output_is_format: bool,
-    /// Probable format flags.
+    /// Arguments that probably select the formats.
     pub formats: FormatArgs,
-    /// Arguments of a call, up to a subcommand.
+    /// Arguments in the usage, up to the first word that stands for a subcommand.
     pub arguments: Vec<Argument>,
-    /// Documented forms of a help call for its commands, the best first.
+    /// Documented ways to request the help page of a subcommand, the best first.
     pub help_calls: Vec<HelpCall>,
 }
 
 impl Interface {
-    /// Parses the bytes of a target's own help page.
+    /// Parses the bytes of the main help page of a target.
     pub fn parse(bytes: &[u8]) -> Self {
         Self::of_command(&HelpPage::parse(bytes), &[])
     }
@@ -61,22 +61,22 @@ impl Interface {
         }
     }
 
-    /// Returns whether the page shows an option of this name.
+    /// Returns whether the page shows an option of this name, such as `--json`.
     pub fn has_option(&self, name: &str) -> bool {
         self.options.iter().any(|option| option.is_called(name))
     }
 
-    /// Returns the names of the options with their dashes, in the order of the page, each once.
+    /// Returns all names of the options with their dashes, in the order of the page, without duplicates.
     pub fn option_names(&self) -> Vec<String> {
         options::names(&self.options)
     }
 
-    /// Returns the options with listed values, once for each name.
+    /// Returns the options whose allowed values the page lists, with one entry for each name of an option.
     pub fn choices(&self) -> Vec<OptionChoices> {
         options::choices(&self.options)
     }
 
-    /// Returns the options with an environment variable, by their longest names.
+    /// Returns the options that an environment variable can set, each by its longest name.
     pub fn env_flags(&self) -> Vec<OptionVariable> {
         options::env_flags(&self.options)
     }

@@ -13,13 +13,13 @@ const MAX_HEADING: usize = 100;
 /// A help page, split into its usage and its sections.
 #[derive(Debug, Clone)]
 pub struct HelpPage {
-    /// Text without escape sequences and boxes.
+    /// Text of the page without escape sequences and boxes.
     pub(super) text: String,
-    /// Lines that are not blank.
+    /// Lines of the page that are not blank.
     pub(super) lines: Vec<PageLine>,
-    /// Forms of the usage, each a line with its continuation lines.
+    /// Forms of the usage, such as `tool add TEXT`, each joined with its continuation lines.
     pub(super) usage: Vec<String>,
-    /// 0-based numbers of the usage lines.
+    /// 0-based numbers of the lines that belong to the usage.
     pub(super) usage_lines: BTreeSet<usize>,
     pub(super) sections: Vec<Section>,
 }
@@ -30,24 +30,24 @@ pub(super) struct PageLine {
     pub(super) number: usize,
     pub(super) indent: usize,
     pub(super) words: String,
-    /// Whether a blank line precedes it.
+    /// Whether a blank line precedes this line.
     pub(super) after_blank: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SectionKind {
     Commands,
-    /// Positional arguments in the style of argparse, which can contain a choice of commands.
+    /// A section with positional arguments in the style of argparse, which can contain a choice of commands.
     Positionals,
     Examples,
     Other,
 }
 
-/// A heading with the lines up to the next one.
+/// A section of a help page: a heading with the lines up to the next heading.
 #[derive(Debug, Clone)]
 pub(super) struct Section {
     pub(super) kind: SectionKind,
-    /// Indentation of the heading.
+    /// Indentation of the heading, in bytes.
     indent: usize,
     /// Index of the heading in `HelpPage::lines`.
     heading: Option<usize>,
@@ -56,7 +56,7 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// Returns whether the entries can be names of commands.
+    /// Returns whether the entries of the section can be names of commands.
     pub(super) fn lists_names(&self) -> bool {
         matches!(self.kind, SectionKind::Commands | SectionKind::Positionals)
     }
@@ -82,7 +82,7 @@ impl HelpPage {
         &self.lines[section.lines.clone()]
     }
 
-    /// Returns the lines of a section that are indented more than its heading, with their indentation.
+    /// Returns the lines of a section that are indented more than its heading, each with its indentation.
     pub(super) fn entries(&self, section: &Section) -> Vec<(usize, &str)> {
         let below = self.lines_of(section).iter().filter(|line| line.indent > section.indent);
         below.map(|line| (line.indent, line.words.as_str())).collect()
@@ -103,7 +103,7 @@ fn lines(text: &str) -> Vec<PageLine> {
     lines
 }
 
-/// Splits a page at its headings.
+/// Splits the lines of a page into sections, at its headings.
 fn sections(lines: &[PageLine]) -> Vec<Section> {
     let mut sections = Vec::new();
     let mut current = Section { kind: SectionKind::Other, indent: 0, heading: None, lines: 0..0 };
@@ -150,8 +150,8 @@ const PROSE_WORDS: [&str; 14] = [
     "formats",
 ];
 
-/// Returns the kind of the section that a line among the entries of a section starts, if any: the epilog, which click
-/// indents like commands, or a further group of commands.
+/// Returns the kind of section that an indented line in the section `outer` starts; `None` if it starts none. The new
+/// section is an epilog, which click indents like commands, or a further group of commands.
 fn inner_heading(words: &str, outer: SectionKind) -> Option<SectionKind> {
     let kind = heading(words)?;
     let is_title = words.starts_with(char::is_uppercase) && !words.contains("  ");
@@ -168,8 +168,8 @@ fn inner_heading(words: &str, outer: SectionKind) -> Option<SectionKind> {
     }
 }
 
-/// Returns the kind of the section that a heading starts; `None` if the line is not a heading. A heading ends in a colon,
-/// is in capitals, or is a known title.
+/// Returns the kind of the section that a line starts if it is a heading; else `None`. A heading ends in a colon, is in
+/// capitals, or is a known title.
 fn heading(words: &str) -> Option<SectionKind> {
     let lower = words.to_lowercase();
     if lower.starts_with("usage:") {

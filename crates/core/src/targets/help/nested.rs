@@ -3,12 +3,12 @@
 use super::command::Command;
 use super::{HelpPage, usage};
 
-/// A form of a help call for a subcommand.
+/// A way to request the help page of a subcommand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HelpCall {
-    /// This flag after the subcommand: `notes add --help`.
+    /// With this flag after the subcommand: `notes add --help`.
     Flag(String),
-    /// The command `help` before the subcommand: `notes help add`.
+    /// With the command `help` before the subcommand: `notes help add`.
     Command,
 }
 
@@ -22,7 +22,7 @@ impl HelpCall {
     }
 }
 
-/// Phrases of libraries whose subcommands all accept `--help`: argparse, click, clap, commander, cac, fire.
+/// Phrases in the help of libraries whose subcommands all accept `--help`: argparse, click, clap, commander, cac, fire.
 const PHRASES: [&str; 6] = [
     "show this help message and exit",
     "show this message and exit",
@@ -32,8 +32,8 @@ const PHRASES: [&str; 6] = [
     "command is one of the following:",
 ];
 
-/// Returns the documented forms of a help call for subcommands, the best first. An undocumented form could run the
-/// subcommand.
+/// Returns the documented ways to request the help page of a subcommand, the best first. An undocumented way could run
+/// the subcommand.
 pub(super) fn help_calls(page: &HelpPage, commands: &[Command]) -> Vec<HelpCall> {
     let lower = page.text.to_lowercase();
     let mut flag_in_text = None;
@@ -64,7 +64,7 @@ pub(super) fn help_calls(page: &HelpPage, commands: &[Command]) -> Vec<HelpCall>
 
 const QUOTES: [char; 6] = ['\'', '"', '`', '\u{201c}', '\u{201d}', '$'];
 
-/// Returns a word without quotes and punctuation around it.
+/// Removes quotes and punctuation around a word.
 fn bare(word: &str) -> &str {
     word.trim_matches(QUOTES).trim_end_matches(PUNCTUATION).trim_matches(QUOTES)
 }

@@ -10,31 +10,31 @@ const MAX_OPTIONS: usize = 1_000;
 /// Maximum length of the name of an option, in bytes.
 const MAX_NAME: usize = 80;
 
-/// An option, as one place on a page shows it.
+/// An option, as a place in the help shows it. An option can be shown at several places.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CliOption {
-    /// Names with their dashes.
+    /// Names of the option with their dashes, such as `-o`, `--output`.
     pub names: Vec<String>,
-    /// Placeholder of its value; `None` if it takes none.
+    /// Placeholder of the option's value, such as `FILE`; `None` if the option takes no value.
     pub value: Option<String>,
-    /// Values that the page lists, at least two; empty if it lists none.
+    /// Allowed values that the page lists, at least two; empty if it lists none.
     pub values: Vec<String>,
-    /// Environment variable that sets the option.
+    /// Environment variable that sets the option, if the page names one.
     pub variable: Option<String>,
-    /// Whether a call requires it.
+    /// Whether a call requires the option.
     pub required: bool,
-    /// Names and value, as the page shows them.
+    /// Names and value placeholder, as the page shows them.
     pub(super) head: String,
-    /// Lines of the description.
+    /// Lines of the option's description.
     pub(super) about: Vec<String>,
 }
 
-/// An option with a closed set of values.
+/// An option that accepts only certain values.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OptionChoices {
     /// Name of the option with its dashes.
     pub flag: String,
-    /// Values, at least two.
+    /// Allowed values, at least two.
     pub values: Vec<String>,
 }
 
@@ -62,7 +62,7 @@ impl CliOption {
         }
     }
 
-    /// Derives value, values, variable and `required` from the complete head and description.
+    /// Sets `value`, `values`, `variable` and `required` from the complete head and description of the option.
     fn interpreted(mut self) -> Self {
         let text = self.description();
         self.values = self.listed_values().unwrap_or_default();
@@ -82,18 +82,19 @@ impl CliOption {
         self.names.iter().any(|own| own == name)
     }
 
-    /// Returns the longest name; empty if it has none.
+    /// Returns the longest name of the option; empty if it has none.
     pub(super) fn longest_name(&self) -> &str {
         self.names.iter().max_by_key(|name| name.len()).map_or("", String::as_str)
     }
 
-    /// Returns the head and the description in one line.
+    /// Returns the names, the value placeholder and the description of the option in one line.
     pub(super) fn description(&self) -> String {
         let lines = std::iter::once(&self.head).chain(&self.about);
         lines.map(String::as_str).collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns the value placeholder after the last name, without brackets: `--limit <N>`, `--limit=N`, `--pair A B`.
+    /// Returns the placeholder of the option's value, which follows the last name, without brackets: `N` in
+    /// `--limit <N>` and `--limit=N`, `A B` in `--pair A B`.
     fn value_name(&self) -> Option<String> {
         let head = self.head.replace("[no-]", "");
         let last = self.names.iter().rfind(|name| head.contains(name.as_str()));
@@ -112,8 +113,8 @@ impl CliOption {
         is_value.then(|| name.trim_matches(|char: char| "=[]<>{}.".contains(char)).to_owned())
     }
 
-    /// Returns the values that the page lists: `[possible values: a, b]`, `(choices: "a", "b")`, and `{a,b}`, `[a|b]`,
-    /// `<a|b>` in the head or `(a|b)` in the description.
+    /// Returns the allowed values that the page lists: `[possible values: a, b]`, `(choices: "a", "b")`, or `{a,b}`,
+    /// `[a|b]` and `<a|b>` in the head, or `(a|b)` in the description. `None` if it does not list at least two.
     fn listed_values(&self) -> Option<Vec<String>> {
         let text = self.description();
         let between = |text: &str, from: &str, to: char| {
@@ -145,7 +146,8 @@ impl CliOption {
         (values.len() > 1 && values.iter().all(is_value)).then_some(values)
     }
 
-    /// Returns the values in the long help of clap: items such as `- text: For people` below `Possible values:`.
+    /// Returns the allowed values in a list of the long help of clap: items such as `- text: For people` below the line
+    /// `Possible values:`.
     fn itemised_values(&self) -> Vec<String> {
         let lines = self.about.iter().skip_while(|line| *line != "Possible values:").skip(1);
         let items = lines.map_while(|line| line.strip_prefix("- "));
@@ -153,7 +155,7 @@ impl CliOption {
     }
 }
 
-/// Returns the type of a value in a description of yargs: `[string]`, `[number]`, `[array]`.
+/// Returns the type of the value that yargs adds to the description of an option: `[string]`, `[number]`, `[array]`.
 fn yargs_type(text: &str) -> Option<&'static str> {
     [("[string]", "string"), ("[number]", "number"), ("[array]", "array")]
         .into_iter()
@@ -161,7 +163,8 @@ fn yargs_type(text: &str) -> Option<&'static str> {
         .map(|(_, name)| name)
 }
 
-/// Returns the variable in a description: `[env: NAME]`, `[env: NAME=value]`, `[env var: NAME]`, `(env: NAME)`.
+/// Returns the environment variable that a description names: `[env: NAME]`, `[env: NAME=value]`, `[env var: NAME]`,
+/// `(env: NAME)`.
 fn variable(text: &str) -> Option<String> {
     let is_part = |char: char| char.is_ascii_alphanumeric() || char == '_';
     ["env: ", "env var: "].into_iter().find_map(|mark| {
@@ -220,8 +223,8 @@ pub(super) fn parse(page: &HelpPage) -> Vec<CliOption> {
     merge_usage(options.into_iter().map(CliOption::interpreted).collect(), &page.usage)
 }
 
-/// Removes the options in the usage that are described below it, and adds values that only the usage shows to the
-/// described options.
+/// Merges the options that a usage shows with those that are described below it. Removes an option of the usage if a
+/// description exists. Adds the value to a described option if only the usage shows it.
 fn merge_usage(mut options: Vec<CliOption>, usage: &[String]) -> Vec<CliOption> {
     let described: BTreeSet<String> = options
         .iter()
@@ -246,7 +249,7 @@ fn merge_usage(mut options: Vec<CliOption>, usage: &[String]) -> Vec<CliOption> 
     options
 }
 
-/// Returns the options in a usage form, with their values: `[--priority low|high]`.
+/// Returns the options in a usage form such as `tool [--priority low|high]`, with their values.
 pub(super) fn options_in_form(form: &str) -> Vec<CliOption> {
     let words = usage::words(form);
     let groups = words.iter().filter(|word| word.starts_with(['[', '(']));
@@ -268,7 +271,7 @@ pub(super) fn options_in_form(form: &str) -> Vec<CliOption> {
     options.chain(bare).collect()
 }
 
-/// Splits the line of an option at the two spaces or the tab before its description.
+/// Splits the line of an option into its names and its description, at two spaces or a tab.
 fn split_head(words: &str) -> (&str, &str) {
     words.split_once("  ").or_else(|| words.split_once('\t')).unwrap_or((words, ""))
 }
@@ -283,7 +286,7 @@ pub(super) fn names(options: &[CliOption]) -> Vec<String> {
     names
 }
 
-/// Returns the options with listed values, once for each name.
+/// Returns the options whose allowed values are listed, with one entry for each name of an option.
 pub(super) fn choices(options: &[CliOption]) -> Vec<OptionChoices> {
     let of = |option: &CliOption| {
         let values = option.values.clone();
@@ -293,7 +296,7 @@ pub(super) fn choices(options: &[CliOption]) -> Vec<OptionChoices> {
     options.iter().filter(|option| !option.values.is_empty()).flat_map(of).collect()
 }
 
-/// Returns the options with an environment variable, by their longest names.
+/// Returns the options that an environment variable can set, each by its longest name.
 pub(super) fn env_flags(options: &[CliOption]) -> Vec<OptionVariable> {
     let of = |option: &CliOption| {
         let (flag, variable) = (option.longest_name().to_owned(), option.variable.clone()?);
@@ -302,7 +305,7 @@ pub(super) fn env_flags(options: &[CliOption]) -> Vec<OptionVariable> {
     options.iter().filter_map(of).collect()
 }
 
-/// Adds the options that the page marks as required and its usage does not show.
+/// Adds the options that the page marks as required to the arguments of a command, unless its usage shows them already.
 pub(super) fn add_required(options: &[CliOption], operands: &mut Vec<Argument>) {
     for option in options.iter().filter(|option| option.required) {
         let long = option.names.iter().find(|name| name.starts_with("--"));
@@ -320,7 +323,7 @@ pub(super) fn add_required(options: &[CliOption], operands: &mut Vec<Argument>) 
     }
 }
 
-/// Returns the options in a usage line: `[-v | --version]`, `{ -j[son] | -p[retty] }`.
+/// Returns the options in a line of a usage, such as `[-v | --version]` or `{ -j[son] | -p[retty] }`.
 fn options_in_line(line: &str) -> impl Iterator<Item = CliOption> {
     line.split_whitespace().filter_map(|word| {
         let word = word.trim_start_matches(['[', '(', '{', '|']);
@@ -331,14 +334,15 @@ fn options_in_line(line: &str) -> impl Iterator<Item = CliOption> {
     })
 }
 
-/// Returns the negated name in `--[no-]sort`.
+/// Returns the negated name of an option: `--no-sort` for `--[no-]sort`. `None` if the head contains no such name.
 fn negated_name(head: &str) -> Option<String> {
     let (_, rest) = head.split_once("--[no-]")?;
     let end = rest.find(|char: char| !char.is_ascii_alphanumeric() && char != '-').unwrap_or(rest.len());
     (end > 0 && end <= MAX_NAME).then(|| format!("--no-{}", &rest[..end]))
 }
 
-/// Returns the name of the option in a word: `--depth` of `--depth=N`, `-json` of `-j[son]`.
+/// Returns the name of the option in a word: `--depth` in `--depth=N`, `-json` in `-j[son]`. `None` if the word is not
+/// an option.
 fn option_name(word: &str) -> Option<String> {
     let word = word.trim().trim_start_matches(['[', '(', '{']);
     let word = word.replace("[no-]", "");

@@ -6,7 +6,7 @@ use super::usage::{self, Meaning};
 use super::{HelpPage, Interface, commands};
 use std::collections::BTreeSet;
 
-/// Phrases of pages that do not list all commands, or whose commands can be extended.
+/// Phrases which show that a page does not list all commands, or that commands can be added.
 const MORE_COMMANDS: [&str; 10] = [
     "all commands",
     "all available commands",
@@ -20,21 +20,21 @@ const MORE_COMMANDS: [&str; 10] = [
     "some common",
 ];
 
-/// The help page of a target or of one of its commands.
+/// The help page of a target or of one of its commands, with its examples.
 #[derive(Debug, Clone)]
 pub struct CommandPage {
-    /// Interface that the page describes.
+    /// Interface that the page describes: its commands, options and arguments.
     pub interface: Interface,
     /// Examples on the page.
     pub examples: Vec<Example>,
     aliases: Vec<String>,
     usage: Vec<String>,
-    /// Text without the examples.
+    /// Text of the page without the examples.
     text: String,
 }
 
 impl CommandPage {
-    /// Interprets the page of the command `path`, or of the target itself if the path is empty. `names` and `commands`
+    /// Parses the help page of the command `path`, or of the target itself if the path is empty. `names` and `commands`
     /// are those of the target.
     pub fn new(page: &HelpPage, path: &[&str], names: &TargetNames, commands: &[Command]) -> Self {
         let examples = examples::parse(page, names, commands);
@@ -49,7 +49,7 @@ impl CommandPage {
         }
     }
 
-    /// Returns whether the page lists a command or an alias of this name.
+    /// Returns whether the page lists a command with this name or alias. `help` counts as a command of every page.
     pub fn has_command(&self, name: &str) -> bool {
         name == "help"
             || self.interface.commands.iter().any(|command| command.name == name)
@@ -67,7 +67,8 @@ impl CommandPage {
                 .any(|line| line.split_once("common ").is_some_and(|(_, rest)| rest.contains("commands")))
     }
 
-    /// Returns whether the page contains a long flag.
+    /// Returns whether the page contains a long flag, such as `--json`, anywhere in its text. True for `--help` and
+    /// `--version` on every page.
     pub fn mentions_flag(&self, flag: &str) -> bool {
         let is_part = |char: char| char.is_alphanumeric() || char == '-' || char == '_';
         let names = |flag: &str| {
@@ -83,8 +84,9 @@ impl CommandPage {
             || negated(name)
     }
 
-    /// Returns whether the arguments after the positional ones can belong to another program: `[ARGS]...`. After a
-    /// placeholder for the listed commands, they are the arguments of that command instead.
+    /// Returns whether arguments after the positional ones can belong to another program, as in
+    /// `run PROGRAM [ARGS]...`. If the page lists commands, arguments after their placeholder are those of the command
+    /// instead.
     pub fn forwards_arguments(&self) -> bool {
         let has_commands = !self.interface.commands.is_empty();
         self.usage.iter().any(|form| {

@@ -6,14 +6,15 @@ use std::collections::BTreeSet;
 
 pub(super) const COMMAND_WORDS: [&str; 9] =
     ["command", "commands", "subcommand", "subcommands", "cmd", "subcmd", "action", "object", "verb"];
-/// Words that can be combined with these, as in `COMMAND_NAME`.
+/// Words that can be combined with one of [`COMMAND_WORDS`], as in `COMMAND_NAME`.
 const COMMAND_PARTS: [&str; 4] = ["name", "group", "sub", "help"];
 const MAX_FORMS: usize = 200;
 const FLAG_WORDS: [&str; 6] = ["option", "options", "opts", "flag", "flags", "switches"];
-/// Placeholder words for the arguments of the command before them.
+/// Placeholder words that stand for all arguments of the command before them.
 const REST_WORDS: [&str; 7] = ["arg", "args", "argument", "arguments", "params", "parameters", "rest"];
 
-/// Returns the placeholder of a value in the place of a command, from the first form with one: `[prompt]`.
+/// Returns the placeholder of a positional argument that can stand where a command could, such as `[prompt]`. It is
+/// that of the first usage form with one.
 pub(super) fn free_positional(forms: &[String], commands: &[Command]) -> Option<String> {
     forms.iter().find_map(|form| {
         let words = words(form);
@@ -23,7 +24,7 @@ pub(super) fn free_positional(forms: &[String], commands: &[Command]) -> Option<
     })
 }
 
-/// Like [`free_positional`], for the words after the program in one form.
+/// Like [`free_positional`], for the words after the program in a single usage form.
 pub(super) fn free_word(words: &[&str], commands: &[Command]) -> Option<String> {
     let mut after_command = false;
     for (at, word) in words.iter().enumerate() {
@@ -48,16 +49,16 @@ pub(super) fn free_word(words: &[&str], commands: &[Command]) -> Option<String> 
     None
 }
 
-/// Returns the words in `a|b`, `(a | b)` or `{a|b}`; a word without alternatives is the only one.
+/// Returns the alternatives in `a|b`, `(a | b)` or `{a|b}`. A word without alternatives is returned as the only one.
 pub(super) fn choices(word: &str) -> Vec<&str> {
     word.trim_matches(['(', ')', '{', '}']).split('|').map(str::trim).collect()
 }
 
-/// The meaning of a word in a usage.
+/// What a word in a usage stands for.
 pub(super) enum Meaning {
     Flags,
     Command,
-    /// Arguments of the command before it.
+    /// All arguments of the command before the word.
     Rest,
     Value,
 }
@@ -88,8 +89,8 @@ pub(super) fn meaning(word: &str) -> Meaning {
     }
 }
 
-/// Returns the forms of the usage, each joined with its continuation lines, and the numbers of the usage lines.
-/// Alternatives such as `add TEXT | list` are separate forms.
+/// Finds the usage in the text of a help page. Returns its forms, each joined with its continuation lines, and the
+/// 0-based numbers of its lines. Alternatives such as `add TEXT | list` are separate forms.
 pub(super) fn parse(text: &str) -> (Vec<String>, BTreeSet<usize>) {
     let mut forms: Vec<String> = Vec::new();
     let mut usage_lines = BTreeSet::new();
@@ -140,7 +141,7 @@ pub(super) fn parse(text: &str) -> (Vec<String>, BTreeSet<usize>) {
 }
 
 /// Returns the first line of a page, with its number, if it is a usage without the word `usage`, as yargs prints it:
-/// `tool show <name>`.
+/// `tool show <name>`. Else returns `None`.
 fn unmarked_usage(text: &str) -> Option<(usize, String)> {
     let (at, line) = text.lines().enumerate().find(|(_, line)| !line.trim().is_empty())?;
     let line = line.trim();
@@ -164,7 +165,7 @@ fn alternatives(form: &str) -> Vec<String> {
     own.map(|words| [common, words].concat().join(" ")).collect()
 }
 
-/// Splits a form into words; brackets with their contents are one word.
+/// Splits a usage form into words. Brackets with their contents are one word, such as `[file [line]]`.
 pub(super) fn words(form: &str) -> Vec<&str> {
     let (mut words, mut depth, mut start) = (Vec::new(), 0_usize, None);
     for (at, char) in form.char_indices() {

@@ -5,15 +5,15 @@ use crate::targets::commands::LeafCommand;
 use crate::targets::effect::Effect;
 use serde_json::{Value, json};
 
-/// Options that disable prompts, as tools spell them.
+/// Common spellings of the option that disables prompts.
 const NO_INPUT: [&str; 4] = ["--no-input", "--non-interactive", "--no-interactive", "--no-prompt"];
-/// Last words of commands that destroy something.
+/// Last words in the names of commands that destroy something: `cache purge`.
 const DESTROYS: [&str; 8] = ["delete", "destroy", "drop", "prune", "purge", "remove", "reset", "rm"];
-/// Last words of commands that print lists.
+/// Last words in the names of commands that print lists: `user list`.
 const LISTS: [&str; 3] = ["list", "ls", "search"];
 
 impl ConfigTemplate<'_> {
-    /// Returns the features that the help shows, and values derived from the target's name.
+    /// Returns template values: which features the help shows, and values that are derived from the target's name.
     pub(super) fn features(&self) -> Value {
         let has_option = |name: &&str| self.commands.help.has_option(name);
         let any = |is: fn(&LeafCommand) -> bool| self.commands.leaves.iter().any(is);

@@ -1,13 +1,14 @@
-//! Selects the format flags of the target, those of most commands, and the different flags of single commands.
+//! Selects the format flags in a generated configuration: the flags of most commands for the target, and different
+//! flags for single commands.
 
 use crate::targets::commands::{CommandTree, LeafCommand};
 use crate::targets::help::FormatArgs;
 use serde_json::{Value, json};
 
 impl FormatArgs {
-    /// Returns the template values. The arguments of a format are null if it has no flag. Since principle 2 requires
-    /// both JSON formats, the flag of an undocumented one is derived from the other: `--output jsonl` from
-    /// `--output json`, `--jsonl` from `--json`.
+    /// Returns the format flags as template values. The arguments of a format are null if it has no flag. Since
+    /// principle 2 requires both JSON formats, the flag of an undocumented one is derived from the other:
+    /// `--output jsonl` from `--output json`, `--jsonl` from `--json`.
     pub(super) fn template_value(&self) -> Value {
         let Self { text, json, jsonl, json_by_default } = self;
         let assumed = |other: &Option<Vec<String>>, from: &str, to: &str| {
@@ -27,14 +28,14 @@ impl FormatArgs {
         })
     }
 
-    /// Returns whether two commands have the same format flags.
+    /// Returns whether two commands select all formats by the same arguments.
     fn has_same_flags(&self, other: &Self) -> bool {
         (&self.text, &self.json, &self.jsonl) == (&other.text, &other.json, &other.jsonl)
     }
 }
 
-/// Returns the format flags of the target: the most common ones of its commands, the first of these on a tie; `None`
-/// if no help page names any.
+/// Returns the format flags that most commands have; if several are equally common, those of the first command. If no
+/// command has any, returns those on the main help page; `None` if that has none either.
 pub(super) fn target_formats(commands: &CommandTree) -> Option<&FormatArgs> {
     let all: Vec<&FormatArgs> = commands.leaves.iter().filter_map(|call| call.formats.as_ref()).collect();
     let count = |formats: &FormatArgs| all.iter().filter(|other| other.has_same_flags(formats)).count();
@@ -42,7 +43,7 @@ pub(super) fn target_formats(commands: &CommandTree) -> Option<&FormatArgs> {
     most.or_else(|| Some(&commands.help.formats).filter(|formats| formats.have_json()))
 }
 
-/// Returns the format flags of a command if they differ from those of the target.
+/// Returns the format flags of a command as template values if they differ from those of the target; else `None`.
 pub(super) fn call_formats(call: &LeafCommand, target: Option<&FormatArgs>) -> Option<Value> {
     let (own, target) = (call.formats.as_ref()?, target?);
     (!own.has_same_flags(target)).then(|| own.template_value())

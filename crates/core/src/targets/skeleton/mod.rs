@@ -19,33 +19,33 @@ use std::collections::BTreeMap;
 
 const TEMPLATE: &str = include_str!("agentnative.toml.jinja");
 
-/// Maximum number of commands that get a suggested probe; the others are only counted.
+/// Maximum number of commands for which a probe is suggested; the others are only counted.
 const MAX_SUGGESTIONS: usize = 40;
 
-/// The input of a generated configuration.
+/// The facts about a target from which a configuration is generated.
 #[derive(Debug)]
 pub struct ConfigTemplate<'a> {
     /// Name of the target.
     pub name: &'a str,
-    /// Command of the target; `None` if a manifest declares it.
+    /// Command that starts the target; `None` if a manifest declares the program.
     pub command: Option<&'a [String]>,
-    /// Commands of the target according to its help pages.
+    /// Commands of the target, as its help pages show them.
     pub commands: &'a CommandTree,
-    /// Documented exit codes with their meaning.
+    /// Exit codes that the target documents, with their meaning.
     pub exit_codes: &'a BTreeMap<i32, String>,
     /// Probes that the user confirmed.
     pub probes: &'a [ProbeConfig],
 }
 
 impl LeafCommand {
-    /// Returns the call with its required arguments, for messages: `show <id>`.
+    /// Returns the command with its required arguments, for messages: `show <id>`.
     pub fn usage_required(&self) -> String {
         let mut words = self.args(&placeholder);
         words.retain(|word| word != FORMAT_PLACEHOLDER);
         comment_text(&words.join(" "))
     }
 
-    /// Returns the call with all its arguments, for messages: `show <id> [page]`.
+    /// Returns the command with all its arguments, for messages: `show <id> [page]`.
     pub fn usage_full(&self) -> String {
         let words = [self.usage_required()]
             .into_iter()
@@ -54,12 +54,12 @@ impl LeafCommand {
         words.collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns the optional positional arguments, for messages.
+    /// Returns the optional positional arguments, for messages: `[page]`.
     fn optional_args_text(&self) -> Vec<String> {
         self.optional_args.iter().map(|operand| format!("[{}]", comment_text(&operand.name))).collect()
     }
 
-    /// Returns the first of `args` that is a placeholder of this call instead of a value.
+    /// Returns the first of `args` that is still a placeholder of this command, such as `<id>`, instead of a value.
     pub fn placeholder_in<'a>(&self, args: &'a [String]) -> Option<&'a String> {
         let open = self.args_without_choices();
         let is_placeholder =
@@ -67,7 +67,8 @@ impl LeafCommand {
         args.iter().find(is_placeholder)
     }
 
-    /// Returns a probe of the command with the given values for its required arguments.
+    /// Creates a probe that calls the command. `values` are the values for its required arguments without listed
+    /// choices. `target` is the name of the target.
     pub fn probe(&self, target: &str, values: &[String]) -> ProbeConfig {
         let open: Vec<_> = self.args_without_choices().into_iter().cloned().collect();
         let value = |operand: &_| {
@@ -83,8 +84,8 @@ impl LeafCommand {
 }
 
 impl ConfigTemplate<'_> {
-    /// Returns the text of the configuration. Confirmed probes are declared; everything else from the help is a comment.
-    /// The text is a valid configuration, also with all comments turned on, and deterministic.
+    /// Returns the text of the generated configuration. Confirmed probes are declared; all suggestions from the help
+    /// are comments. The text is deterministic. It is a valid configuration, even if all comments are turned into code.
     ///
     /// # Errors
     /// Of kind `General`, if the template cannot be rendered.
@@ -164,7 +165,7 @@ impl ConfigTemplate<'_> {
         })
     }
 
-    /// Returns the exit codes of the target: the documented or the default ones, and those of its probes.
+    /// Returns the exit codes for the configuration: the documented or else the default ones, and those of the probes.
     fn codes(&self) -> Vec<i32> {
         let mut codes: Vec<i32> = match self.exit_codes.len() {
             0 | 1 => TargetConfig::default().conventions.exit_codes,
@@ -189,7 +190,8 @@ impl ConfigTemplate<'_> {
         }
     }
 
-    /// Returns the exit codes without a probe. Codes above 128 are those of signals, which no arguments cause.
+    /// Returns the exit codes from 1 to 127 with which no probe exits, except the code for invalid usage. Codes above
+    /// 128 are those of signals, which no arguments cause.
     fn codes_without_probe(&self) -> Vec<i32> {
         let usage = self.usage();
         let probed = |code: i32| self.probes.iter().any(|probe| probe.exit == code);
@@ -197,7 +199,8 @@ impl ConfigTemplate<'_> {
         self.codes().into_iter().filter(is_missing).collect()
     }
 
-    /// Returns the command that a probe calls: the first one in its arguments, and the longest at that position.
+    /// Returns the command that a call with these arguments runs: the one whose words come first in the arguments, and
+    /// the longest of those. The target itself matches only if no command does.
     fn call_of(&self, args: &[String]) -> Option<&LeafCommand> {
         let args: Vec<&String> = args.iter().filter(|arg| *arg != FORMAT_PLACEHOLDER).collect();
         let found = self.commands.leaves.iter().filter_map(|call| {
@@ -210,7 +213,8 @@ impl ConfigTemplate<'_> {
         found.max_by_key(|(at, length, _)| (*at, *length)).map(|(_, _, call)| call)
     }
 
-    /// Returns the arguments of a call that requests something nonexistent.
+    /// Returns the arguments of a call that requests something nonexistent; `None` if no command that only reads has
+    /// exactly one required argument without choices.
     fn failing_call(&self) -> Option<Vec<String>> {
         let one_value = |call: &&LeafCommand| call.only_reads() && call.args_without_choices().len() == 1;
         self.commands.leaves.iter().find(one_value).map(|call| call.args(&nonexistent))
@@ -237,17 +241,17 @@ impl ConfigTemplate<'_> {
     }
 }
 
-/// Returns the placeholder for a value that only the user knows.
+/// Returns the placeholder for a value that only the user knows, such as `<id>`.
 fn placeholder(operand: &Argument) -> String {
     format!("<{}>", operand.name)
 }
 
-/// Returns the placeholder for a value that causes a failure.
+/// Returns the placeholder for a value that causes a failure, such as `<id that does not exist>`.
 fn nonexistent(operand: &Argument) -> String {
     format!("<{} that does not exist>", operand.name)
 }
 
-/// Returns the arguments of a confirmed probe, with the flag position inserted if the help pages define one.
+/// Inserts `{format}` into the arguments of a confirmed probe, if the help pages show a position for the format flag.
 fn with_flag_position(args: &[String], call: Option<&LeafCommand>) -> Vec<String> {
     let place = call.and_then(|call| {
         let at = call.flag_position?;
@@ -261,7 +265,7 @@ fn with_flag_position(args: &[String], call: Option<&LeafCommand>) -> Vec<String
     args
 }
 
-/// Returns a string, a list or a number as TOML. A missing list is `false`.
+/// Formats a string, a list or a number of the template as TOML. A missing list becomes `false`.
 fn toml(value: &Value) -> String {
     match value.kind() {
         ValueKind::None => "false".to_owned(),
@@ -276,7 +280,7 @@ fn toml(value: &Value) -> String {
     }
 }
 
-/// Sanitizes text of a target for a comment: one line of at most 100 characters without control characters.
+/// Sanitizes a text of the target for a comment: one line of at most 100 characters without control characters.
 fn comment_text(text: &str) -> String {
     let text: String =
         text.chars().map(|char| if char.is_control() { ' ' } else { char }).take(100).collect();

@@ -5,13 +5,14 @@ use crate::config::FORMAT_PLACEHOLDER;
 use crate::targets::{Effect, LeafCommand};
 use agentnative_contract::join_words;
 
-/// Maximum number of commands that are named; the others are counted.
+/// Maximum number of commands that a step names; the others are only counted.
 const MAX_NAMES: usize = 8;
-/// Maximum number of calls with required values that are written out.
+/// Maximum number of calls with required values that a step contains; the others are only counted.
 const MAX_PROBES: usize = 3;
 
 impl ConfigTemplate<'_> {
-    /// Returns the remaining steps in their order. `target` is the target's part of the command line, in shell syntax.
+    /// Returns the remaining steps in their order. `target` is the part of a command line that selects the target, in
+    /// shell syntax.
     pub fn next_steps(&self, target: &str) -> Vec<String> {
         let mut next = Vec::new();
         if self.probes.is_empty() {
@@ -41,7 +42,8 @@ impl ConfigTemplate<'_> {
         next
     }
 
-    /// Returns the steps to declare probes: a command line with the calls that seem to only read, and the other calls.
+    /// Returns the steps to declare probes. The first has a command line with the calls that seem to only read; the
+    /// others are about the remaining commands.
     fn declare(&self, target: &str) -> Vec<String> {
         let calls = &self.commands.leaves;
         let with_effect = |effect: Effect| -> Vec<&LeafCommand> {

@@ -1,4 +1,4 @@
-//! A chat completion as one document, and the types that it shares with a stream.
+//! Reads a chat completion that is one document, and defines the types that it shares with a streamed one.
 
 use crate::clock;
 use crate::model::{ToolCall, Turn, Usage};
@@ -10,16 +10,16 @@ use std::io::{self, Read};
 use std::marker::PhantomData;
 use std::time::Duration;
 
-/// Maximum number of tool calls of a response.
+/// Maximum number of tool calls in a response.
 const MAX_CALLS: usize = 1_000;
-/// Maximum size of the arguments of all its tool calls, in bytes.
+/// Maximum size of the arguments of all tool calls in a response together, in bytes.
 const MAX_ARGUMENTS: usize = 1 << 20;
-/// The error message of a larger response is not read.
+/// Maximum size of a response, in bytes, from which an error message is read.
 const MAX_ERROR_SIZE: usize = 64 << 10;
 
 /// Why a response could not be read.
 pub(super) enum ResponseError {
-    /// The connection failed.
+    /// The connection failed while the response was read.
     Io(io::Error),
     /// The response is not a valid chat completion.
     Malformed(String),
@@ -33,15 +33,15 @@ impl ResponseError {
     }
 }
 
-/// A complete response, or one chunk of a stream.
+/// A complete response of the server, or one chunk of a streamed response.
 #[derive(Deserialize)]
 pub(super) struct Completion {
-    /// Only the first is used.
+    /// Answers of the model. Only the first one is used.
     #[serde(default, deserialize_with = "bounded")]
     pub choices: Vec<Choice>,
-    /// In a stream, present in the last chunk only.
+    /// Token counts. In a stream, only the last chunk has them.
     pub usage: Option<TokenCounts>,
-    /// Present instead of an answer.
+    /// Error that the server returns instead of an answer.
     error: Option<IgnoredAny>,
 }
 
@@ -50,11 +50,11 @@ pub(super) struct Choice {
     /// The complete message, or its next part in a stream.
     #[serde(alias = "delta")]
     pub message: Option<ChatMessage>,
-    /// `None` in a stream that continues.
+    /// Why the model stopped. `None` in each chunk of a stream but the last.
     pub finish_reason: Option<String>,
 }
 
-/// A message of the model, or a part of it.
+/// A complete message of the model, or its next part in a stream.
 #[derive(Deserialize)]
 pub(super) struct ChatMessage {
     pub content: Option<String>,
@@ -62,7 +62,8 @@ pub(super) struct ChatMessage {
     pub tool_calls: Vec<CallPiece>,
 }
 
-/// Deserializes a list or null. The number of elements is limited, because a few bytes of JSON can take much memory.
+/// Deserializes a list; null is an empty list. At most [`MAX_CALLS`] elements are accepted, because a few bytes of JSON
+/// can take much memory.
 fn bounded<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
     struct Bounded<T>(PhantomData<T>);
     impl<'de, T: Deserialize<'de>> Visitor<'de> for Bounded<T> {
@@ -87,10 +88,10 @@ fn bounded<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> R
     deserializer.deserialize_any(Bounded(PhantomData))
 }
 
-/// A tool call, or a part of it.
+/// A complete tool call, or its next part in a stream.
 #[derive(Deserialize)]
 pub(super) struct CallPiece {
-    /// Index of the tool call.
+    /// Index of the tool call that the part belongs to.
     pub index: Option<usize>,
     pub id: Option<String>,
     pub function: Option<Function>,
@@ -99,7 +100,7 @@ pub(super) struct CallPiece {
 #[derive(Deserialize)]
 pub(super) struct Function {
     pub name: Option<String>,
-    /// JSON text.
+    /// Arguments as JSON text, or the next part of that text.
     pub arguments: Option<String>,
 }
 
@@ -116,7 +117,7 @@ impl From<TokenCounts> for Usage {
     }
 }
 
-/// Reads a response that is one document.
+/// Reads a response that is one JSON document, and passes its text to `emit`.
 pub(super) fn read_document(
     mut reader: impl Read,
     emit: &mut dyn FnMut(&str),
@@ -143,7 +144,7 @@ pub(super) fn read_document(
     Ok(Turn { text, calls, usage: completion.usage.map(Usage::from) })
 }
 
-/// Parses a complete response or a chunk; fails if it is an error.
+/// Parses a complete response or a chunk of a stream. Fails if it contains an error of the server.
 pub(super) fn parse(bytes: &[u8]) -> Result<Completion, ResponseError> {
     let completion: Completion =
         serde_json::from_slice(bytes).map_err(|error| ResponseError::Malformed(error.to_string()))?;
@@ -159,7 +160,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Completion, ResponseError> {
     }))
 }
 
-/// Checks the number of tool calls and the size of their arguments.
+/// Fails if there are too many tool calls, or if their arguments are too large.
 pub(super) fn check_limits<'c>(calls: impl IntoIterator<Item = &'c ToolCall>) -> Result<(), ResponseError> {
     let (mut count, mut bytes) = (0, 0);
     for call in calls {
@@ -174,7 +175,7 @@ pub(super) fn check_limits<'c>(calls: impl IntoIterator<Item = &'c ToolCall>) ->
     Err(ResponseError::Malformed(what))
 }
 
-/// Generates a missing ID; fails if the name is missing.
+/// Returns the tool call, with a generated ID if it has none. Fails if the name of the tool is missing.
 pub(super) fn validate_call(call: ToolCall) -> Result<ToolCall, ResponseError> {
     if call.name.is_empty() {
         return Err(ResponseError::malformed("a tool call has no name"));
@@ -183,7 +184,7 @@ pub(super) fn validate_call(call: ToolCall) -> Result<ToolCall, ResponseError> {
     Ok(ToolCall { id, ..call })
 }
 
-/// Returns the message in the body of an error response on one line, with at most 500 characters.
+/// Returns the error message in the body of an error response. It is one line of at most 500 characters.
 pub(super) fn error_text(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let message = match serde_json::from_slice::<Value>(body) {
@@ -198,7 +199,8 @@ fn error_message(error: &Value) -> String {
     message.as_str().map_or_else(|| message.to_string(), str::to_owned)
 }
 
-/// Parses the seconds of a `Retry-After` header. A date is ignored, because it requires synchronized clocks.
+/// Parses the value of a `Retry-After` header, a number of seconds. `None` if it is a date, which would require
+/// synchronized clocks.
 pub(super) fn parse_retry_after(text: &str) -> Option<Duration> {
     let seconds: f64 = text.trim().parse().ok()?;
     (0.0..=1e9).contains(&seconds).then(|| Duration::from_secs_f64(seconds))

@@ -17,7 +17,7 @@ use ureq::http::{Response, StatusCode};
 
 /// Maximum size of a response, in bytes.
 const MAX_BODY: u64 = 16 << 20;
-/// Number of bytes of an error response that are read.
+/// Number of bytes that are read of an error response.
 const MAX_ERROR_BODY: u64 = 64 << 10;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -63,7 +63,7 @@ impl OpenAi {
             .send_json(body)
     }
 
-    /// Returns the failure of a request without a response.
+    /// Creates the failure of a request to which the server sent no response.
     fn connection_error(&self, error: &ureq::Error) -> Failure {
         use ureq::Error as E;
         let failure = |message: String| Failure::new(Code::ProviderError, message);
@@ -87,7 +87,8 @@ impl OpenAi {
         Failure::new(Code::FetchTimeout, format!("the server sent nothing for {seconds} s"))
     }
 
-    /// Returns the failure for a status other than 200.
+    /// Creates the failure for a response with an HTTP status other than 200. `tools` and `images` say whether the
+    /// request contained any.
     fn status_error(&self, response: Response<ureq::Body>, tools: bool, images: bool) -> Failure {
         let status = response.status();
         let header = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
@@ -116,8 +117,8 @@ impl OpenAi {
         }
     }
 
-    /// Returns the failure of a response that could not be read. Emitted text cannot be undone, so the request is not
-    /// retried after that.
+    /// Creates the failure for a response that could not be read. `emitted` says whether a part of its text was already
+    /// emitted. Then the request is not retried, because the output cannot be undone.
     fn response_error(&self, error: ResponseError, emitted: bool) -> Failure {
         let failure = |message: String| Failure::new(Code::ProviderError, message);
         let failure = match error {
@@ -171,7 +172,7 @@ impl Provider for OpenAi {
     }
 }
 
-/// Returns the error of the HTTP client in an I/O error.
+/// Returns the error of the HTTP client that an I/O error contains, if any.
 fn http_error(error: &io::Error) -> Option<&ureq::Error> {
     error.get_ref().and_then(|error| error.downcast_ref::<ureq::Error>())
 }

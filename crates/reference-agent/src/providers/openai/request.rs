@@ -1,4 +1,4 @@
-//! Builds the body of a request.
+//! Builds the JSON body of a request for a chat completion.
 
 use crate::model::{Message, ToolCall, ToolSpec};
 use serde_json::{Value, json};

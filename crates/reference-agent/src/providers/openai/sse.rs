@@ -1,14 +1,15 @@
-//! A chat completion as a stream of server-sent events.
+//! Reads a chat completion that is a stream of server-sent events.
 
 use super::completion::{ResponseError, check_limits, parse, validate_call};
 use crate::model::{ToolCall, Turn, Usage};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 
-/// Maximum length of a line, in bytes.
+/// Maximum length of a line of the stream, in bytes.
 const MAX_LINE: u64 = 4 << 20;
 
-/// Reads a stream to `[DONE]`, or to its end after an event with a finish reason.
+/// Reads a stream of events into a turn, and passes its text to `emit`. The stream must end with `[DONE]`, or after an
+/// event with a finish reason.
 pub(super) fn read_stream(reader: impl Read, emit: &mut dyn FnMut(&str)) -> Result<Turn, ResponseError> {
     let mut reader = BufReader::new(reader);
     let mut turn = Turn::default();
@@ -51,7 +52,7 @@ pub(super) fn read_stream(reader: impl Read, emit: &mut dyn FnMut(&str)) -> Resu
     Ok(turn)
 }
 
-/// Applies an event to the turn; returns whether it has a finish reason.
+/// Adds the contents of an event to the turn and its tool calls. Returns whether the event has a finish reason.
 fn apply_event(
     event: &[u8],
     turn: &mut Turn,

@@ -1,14 +1,14 @@
-//! Validates the base URL, including whether the key may be sent to it.
+//! Validates the base URL of the server, and whether the API key may be sent to it.
 
 use crate::failure::{Code, Failure, Result};
 use std::net::IpAddr;
 use ureq::http::Uri;
 
-/// Returns the URL of the chat completions under a base URL.
+/// Returns the URL for chat completions, `BASE/chat/completions`, and validates the base URL.
 ///
 /// # Errors
-/// [`Code::InvalidBaseUrl`] unless it is an http or https URL with a host and without credentials, query or
-/// fragment; [`Code::InsecureBaseUrl`] for plain http to another machine, unless allowed.
+/// [`Code::InvalidBaseUrl`] unless `base` is an http or https URL with a host and without credentials, query or
+/// fragment. [`Code::InsecureBaseUrl`] for plain http to another machine, unless `allow_insecure` is set.
 pub(super) fn endpoint(base: &str, allow_insecure: bool) -> Result<String> {
     // The URL may contain a password, so the message does not quote it.
     let invalid = |what: &str| {

@@ -1,4 +1,4 @@
-//! The messages API of Anthropic.
+//! Responses in the form of Anthropic's messages API.
 
 use super::super::turn::MockTurn;
 use super::interface::{Api, CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};

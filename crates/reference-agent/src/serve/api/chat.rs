@@ -1,4 +1,4 @@
-//! The chat completions API of OpenAI.
+//! Responses in the form of OpenAI's chat completions API.
 
 use super::super::turn::{MockCall, MockTurn};
 use super::interface::{Api, CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};

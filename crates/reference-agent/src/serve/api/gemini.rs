@@ -1,4 +1,4 @@
-//! The generateContent API of Gemini.
+//! Responses in the form of Gemini's generateContent API.
 
 use super::super::turn::MockTurn;
 use super::interface::{Api, CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};

@@ -1,17 +1,19 @@
-//! The interface of an API: its form of a turn, as a document or as events, and of errors.
+//! The interface of an API of a model provider: how it represents a turn, as a document or as a stream of events, and
+//! an error.
 
 use super::super::turn::MockTurn;
 use serde_json::Value;
 
-/// Token counts of each turn. The cached tokens are part of the input.
+/// Number of input tokens that every turn reports. It includes [`CACHED_TOKENS`].
 pub(super) const INPUT_TOKENS: u64 = 100;
 pub(super) const CACHED_TOKENS: u64 = 20;
 pub(super) const OUTPUT_TOKENS: u64 = 10;
 
 pub(super) trait Api {
-    /// Returns a turn as one document.
+    /// Returns a turn of the model as one JSON document.
     fn document(&self, model: &str, turn: &MockTurn) -> Value;
-    /// Returns a turn as server-sent events: the name, if the API has names, and the data of each.
+    /// Returns a turn of the model as server-sent events. Each event has a name (`None` if the API names no events) and
+    /// data.
     fn events(&self, model: &str, turn: &MockTurn) -> Vec<(Option<String>, String)>;
     /// Returns the body of an error response.
     fn error(&self, status: u16, message: &str) -> Value;

@@ -1,4 +1,4 @@
-//! The APIs of model providers: finds the API of a request and builds the reply.
+//! The APIs of model providers. Finds the API that a request is for, and builds the reply.
 
 mod anthropic;
 mod chat;
@@ -16,20 +16,21 @@ use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
-/// Pause before the second half of a slow answer.
+/// Pause between the two halves of a slow answer.
 const SLOW_PAUSE: Duration = Duration::from_secs(30);
 
-/// A reply in two parts. Between them, the behaviour can pause or close the connection.
+/// An HTTP reply in two parts. Depending on `behavior`, the server waits between the parts or closes the connection
+/// after the first.
 pub(super) struct Reply {
     status: u16,
     media_type: &'static str,
     parts: [String; 2],
-    /// Whether it is a stream of events, which has no content length.
+    /// Whether the reply is a stream of events, which has no content length.
     is_stream: bool,
     behavior: Option<Behavior>,
 }
 
-/// Returns the reply to a request.
+/// Creates the reply to a request.
 pub(super) fn reply(request: &Request) -> Reply {
     let path = request.path.trim_end_matches('/');
     let path_ends_with = |end: &str| path.ends_with(end);
@@ -77,7 +78,7 @@ pub(super) fn reply(request: &Request) -> Reply {
     Reply { behavior: Some(prompt.behavior), ..Reply::document(200, &document) }
 }
 
-/// Returns the list of models: one model, in the forms of all APIs.
+/// Returns the body of the reply to `GET /models`. It lists one model in the forms of all APIs at once.
 fn models() -> Value {
     json!({
         "object": "list",
@@ -120,13 +121,13 @@ impl Reply {
         }
     }
 
-    /// Returns the status and the behaviour for the log.
+    /// Returns the HTTP status and the name of the behaviour as text for the log.
     pub fn summary(&self) -> String {
         let marker = self.behavior.map(|behavior| format!(" {}", behavior.marker())).unwrap_or_default();
         format!("{}{marker}", self.status)
     }
 
-    /// Writes the reply with its behaviour.
+    /// Writes the reply to the client, with the pause or the interruption that its behaviour requires.
     pub fn write(&self, mut stream: &TcpStream) -> io::Result<()> {
         let [first, second] = &self.parts;
         let mut head = http::head(self.status, self.media_type);
@@ -144,7 +145,7 @@ impl Reply {
     }
 }
 
-/// Waits; fails if the client closes the connection.
+/// Waits for [`SLOW_PAUSE`]. Fails if the client closes the connection meanwhile.
 fn pause(mut stream: &TcpStream) -> io::Result<()> {
     stream.set_read_timeout(Some(SLOW_PAUSE))?;
     match stream.read(&mut [0]) {

@@ -1,4 +1,4 @@
-//! The responses API of OpenAI.
+//! Responses in the form of OpenAI's responses API.
 
 use super::super::turn::{MockCall, MockTurn};
 use super::interface::{Api, CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
@@ -50,7 +50,8 @@ impl Api for Responses {
     }
 }
 
-/// Returns the output items of a turn: its calls, or a message, which may be empty.
+/// Returns the items of `output` in the response: the tool calls of a turn or, without calls, its message, which may be
+/// empty.
 fn items(turn: &MockTurn) -> Vec<Value> {
     if !turn.calls.is_empty() {
         return turn.calls.iter().map(function_call).collect();
