@@ -15,7 +15,7 @@ use strict_json::sanitize::is_unsafe;
 /// Returns what `act` writes to stdout and to stderr.
 fn written(config: OutputConfig, act: impl FnOnce(&mut Output<&mut Vec<u8>, &mut Vec<u8>>)) -> [String; 2] {
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    act(&mut Output::with(config, &mut out, &mut err));
+    act(&mut Output::with_streams(config, &mut out, &mut err));
     [out, err].map(|bytes| String::from_utf8(bytes).unwrap())
 }
 
@@ -122,7 +122,7 @@ fn each_record_is_flushed() {
         }
     }
     let mut sink = Sink::default();
-    let mut output = Output::with(JSONL, &mut sink, io::sink());
+    let mut output = Output::with_streams(JSONL, &mut sink, io::sink());
     output.record(&json!({"n": 1})).unwrap();
     output.record(&json!({"n": 2})).unwrap();
     assert_eq!(sink.flushed, [b"{\"n\":1}\n", b"{\"n\":2}\n"]);
@@ -272,7 +272,7 @@ impl Write for FailingWriter {
 #[test]
 fn a_closed_pipe_ends_output_without_an_error() {
     let mut err = Vec::new();
-    let mut output = Output::with(JSONL, FailingWriter(io::ErrorKind::BrokenPipe, 0), &mut err);
+    let mut output = Output::with_streams(JSONL, FailingWriter(io::ErrorKind::BrokenPipe, 0), &mut err);
     assert!(!output.is_closed());
     output.record(&1).unwrap();
     assert!(output.is_closed());
@@ -284,7 +284,7 @@ fn a_closed_pipe_ends_output_without_an_error() {
 
 #[test]
 fn a_full_disk_is_an_error_and_a_closed_stderr_is_not() {
-    let mut output = Output::with(
+    let mut output = Output::with_streams(
         TEXT,
         FailingWriter(io::ErrorKind::StorageFull, 0),
         FailingWriter(io::ErrorKind::BrokenPipe, 0),
@@ -300,7 +300,7 @@ fn a_full_disk_is_an_error_and_a_closed_stderr_is_not() {
 fn a_closed_pipe_of_the_system_ends_output_without_an_error() {
     let (reader, writer) = io::pipe().unwrap();
     drop(reader);
-    let mut output = Output::with(JSON, writer, io::sink());
+    let mut output = Output::with_streams(JSON, writer, io::sink());
     output.document("list", true, &vec![0; 100_000]).unwrap();
     assert!(output.is_closed());
 }

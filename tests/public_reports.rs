@@ -33,7 +33,11 @@ fn a_crash_in_json_is_not_a_rejected_format() {
         _ if is_list(call) => exited(1, "", CRASH),
         _ => conforming(call),
     };
-    expect(&verdict(CheckId::P2ExitConsistent, PROBES, crashes), Status::Fail, "exited with 1, but with 0 in");
+    expect(
+        &verdict(CheckId::P2ExitConsistent, PROBES, crashes),
+        Status::Fail,
+        "exited with 1, but with 0 in",
+    );
     assert_ne!(verdict(CheckId::P2OutputFormat, PROBES, crashes).status, Status::Fail);
     let rejects = |call: &Call| match call.format {
         OutputFormat::Text => conforming(call),

@@ -198,10 +198,13 @@ fn errors_beyond_the_limit_are_counted() {
         assert_eq!(verdict.errors[5].against, Against::Json);
         assert_eq!(verdict.errors[5].offset, Some(input.len() as u64 - 1));
         assert_eq!(verdict.records, 100_001);
-        assert_eq!((verdict.omitted.of(Against::Schema), verdict.omitted.total()), (199_995, 199_995));
+        assert_eq!(
+            (verdict.omitted.count_against(Against::Schema), verdict.omitted.error_count()),
+            (199_995, 199_995)
+        );
         verdict.keep_first(5);
-        assert_eq!((verdict.errors.len(), verdict.omitted.of(Against::Json)), (5, 1));
-        assert_eq!(verdict.omitted.total(), 200_001 - 5);
+        assert_eq!((verdict.errors.len(), verdict.omitted.count_against(Against::Json)), (5, 1));
+        assert_eq!(verdict.omitted.error_count(), 200_001 - 5);
     }
 }
 
@@ -231,7 +234,7 @@ fn the_limit_does_not_affect_the_verdict() {
             verdict.keep_first(max_errors);
             let shown = verdict.errors.len();
             assert_eq!(
-                (shown, shown as u64 + verdict.omitted.total()),
+                (shown, shown as u64 + verdict.omitted.error_count()),
                 (max_errors.min(all), all as u64),
                 "{input}"
             );
@@ -243,7 +246,7 @@ fn the_limit_does_not_affect_the_verdict() {
     let totals = [0, 1, 20].map(|max_errors| {
         let settings = Settings { max_errors, ..settings(Framing::Lines, 1) };
         let verdict = Validation::new(&contract, settings).validate("{}\n".as_bytes(), &mut |_| ()).unwrap();
-        verdict.errors.len() as u64 + verdict.omitted.total()
+        verdict.errors.len() as u64 + verdict.omitted.error_count()
     });
     assert!(totals[0] > 0 && totals.iter().all(|total| *total == totals[0]), "{totals:?}");
 }

@@ -26,9 +26,9 @@ impl BaselineComparison {
             let left = count.saturating_sub(seen.faults.count(fault));
             match seen.resolution_of(fault) {
                 _ if left == 0 => {}
-                Resolution::Decided => compared.fixed.raise(fault.clone(), left),
+                Resolution::Decided => compared.fixed.set_at_least(fault.clone(), left),
                 decided => {
-                    compared.next.raise(fault.clone(), count);
+                    compared.next.set_at_least(fault.clone(), count);
                     compared.not_run.extend((decided == Resolution::NotRun).then(|| fault.clone()));
                 }
             }
@@ -41,19 +41,19 @@ impl BaselineComparison {
     pub fn notes(&self, written: bool) -> Vec<String> {
         let mut notes = Vec::new();
         let fixed: Vec<&Fault> = self.fixed.iter().map(|(fault, _)| fault).collect();
-        if let Some((entries, are, them)) = words(fixed.len()) {
+        if let Some((entries, are, them)) = entries_in_words(fixed.len()) {
             let then = match written {
                 true => format!("--write-baseline removed {them}"),
                 false => format!("run --write-baseline to remove {them}"),
             };
-            notes.push(format!("{entries} of the baseline {are} fixed: {}; {then}", list(&fixed)));
+            notes.push(format!("{entries} of the baseline {are} fixed: {}; {then}", join_names(&fixed)));
         }
         let not_run: Vec<&Fault> = self.not_run.iter().collect();
-        if let Some((entries, are, them)) = words(not_run.len()) {
+        if let Some((entries, are, them)) = entries_in_words(not_run.len()) {
             notes.push(format!(
                 "{entries} of the baseline {are} kept because the probe was not run: {}; delete {them} if the probe \
                  is gone",
-                list(&not_run)
+                join_names(&not_run)
             ));
         }
         notes
@@ -61,7 +61,7 @@ impl BaselineComparison {
 }
 
 /// Returns a number of entries with the matching verb and pronoun: `2 entries`, `are`, `them`; `None` for 0.
-fn words(count: usize) -> Option<(String, &'static str, &'static str)> {
+fn entries_in_words(count: usize) -> Option<(String, &'static str, &'static str)> {
     match count {
         0 => None,
         1 => Some(("1 entry".to_owned(), "is", "it")),
@@ -70,7 +70,7 @@ fn words(count: usize) -> Option<(String, &'static str, &'static str)> {
 }
 
 /// Joins the names of the first problems with commas, followed by the number of the others: `and 3 more`.
-fn list(faults: &[&Fault]) -> String {
+fn join_names(faults: &[&Fault]) -> String {
     let mut names: Vec<String> = Vec::new();
     for fault in faults {
         let name = fault.to_string();

@@ -111,7 +111,7 @@ impl From<BaselineFile> for Baseline {
         let mut baseline = Self::default();
         for entry in file.entries {
             let Entry { target, check, probe, format, file, kind, text, count } = entry;
-            baseline.raise(Fault { target, check, probe, format, file, kind, text }, count.get());
+            baseline.set_at_least(Fault { target, check, probe, format, file, kind, text }, count.get());
         }
         baseline
     }

@@ -1,6 +1,6 @@
 //! Builds a target before its first run, if the configuration has a `build` command.
 
-use super::run_environment::{describe_end, last_lines, program, program_error};
+use super::run_environment::{describe_end, last_lines, program_error, resolve_program};
 use super::runs::redact_secrets;
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::config::TargetConfig;
@@ -19,7 +19,8 @@ pub(super) fn build(target: &TargetConfig, root: &Path, runner: &mut Runner) -> 
         return Ok(());
     };
     redact_secrets(target, runner)?;
-    let job = Job { shows_output: true, ..Job::new(program(first, root)?, arguments, root, BUILD_TIMEOUT) };
+    let job =
+        Job { shows_output: true, ..Job::new(resolve_program(first, root)?, arguments, root, BUILD_TIMEOUT) };
     let observation = runner.run_trusted(job).map_err(|error| match error.signal {
         Some(signal) => Error::interrupted(signal, "interrupted; the target was not built"),
         None => error,

@@ -13,7 +13,7 @@ use strict_json::sanitize;
 
 /// Adds facts to the recording: about the code of the target if `source`, about the files of its project if `project`.
 /// Paths in the configuration are relative to `root`.
-pub(super) fn read(
+pub(super) fn add_code_facts(
     code: &CodeBase,
     root: Option<&Path>,
     source: bool,
@@ -32,8 +32,8 @@ pub(super) fn read(
     let Some(mut facts) = scan(&code.package)? else { return Ok(()) };
     facts.folder = match code.package.strip_prefix(&code.project.folder) {
         Ok(below) if below.as_os_str().is_empty() => String::new(),
-        Ok(below) => display(below),
-        Err(_) => display(&code.package),
+        Ok(below) => with_trailing_slash(below),
+        Err(_) => with_trailing_slash(&code.package),
     };
     recording.facts = Some(facts);
     for module in &code.config.output_modules {
@@ -71,7 +71,7 @@ fn build_info(_: &CodeBase, _: Option<&Path>, _: &[String]) -> Option<BuildTimes
 }
 
 /// Formats a folder with a trailing `/`.
-fn display(folder: &Path) -> String {
+fn with_trailing_slash(folder: &Path) -> String {
     format!("{}/", sanitize::lossless(folder.as_os_str().as_bytes()))
 }
 

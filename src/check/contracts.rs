@@ -15,7 +15,7 @@ pub(super) struct LoadedContracts(BTreeMap<String, Contract>);
 impl LoadedContracts {
     /// Loads the contracts that the probes of a recording name: bundled ones, and those whose files the recording
     /// contains. Reads no file.
-    pub fn of(recording: &Recording) -> Result<Self> {
+    pub fn load_for_recording(recording: &Recording) -> Result<Self> {
         let mut loaded = Self::default();
         for name in recording.probes.iter().flat_map(|probe| probe.call.contract.names()) {
             loaded.load_with(name, || match recording.contracts.get(name) {
@@ -40,7 +40,7 @@ impl LoadedContracts {
 
     /// Loads the contracts that a probe names, and makes their paths, which are relative to `root`, absolute. If both
     /// formats name the same contract, it stays only for the format that it describes.
-    pub(super) fn bind(&mut self, contracts: &mut Contracts, root: &Path) -> Result<()> {
+    pub(super) fn load_absolute(&mut self, contracts: &mut Contracts, root: &Path) -> Result<()> {
         for name in [&mut contracts.json, &mut contracts.jsonl].into_iter().flatten() {
             if let Some(path) = contract_path(root, name) {
                 *name = std::path::absolute(&path).unwrap_or(path).to_string_lossy().into_owned();
@@ -58,14 +58,14 @@ impl LoadedContracts {
 
     /// Makes all probes use a single contract, and only the output format that it describes. Returns the name that the
     /// probes now use for the contract, and the contract.
-    pub(super) fn bind_all(
+    pub(super) fn use_single_contract(
         &mut self,
         name: &str,
         root: &Path,
         probes: &mut [Probe],
     ) -> Result<(String, &Contract)> {
         let mut contracts = Contracts { json: Some(name.to_owned()), jsonl: Some(name.to_owned()) };
-        self.bind(&mut contracts, root)?;
+        self.load_absolute(&mut contracts, root)?;
         let format = if contracts.json.is_some() { OutputFormat::Json } else { OutputFormat::Jsonl };
         for probe in probes {
             probe.call.contract = contracts.clone();

@@ -109,7 +109,7 @@ impl Fleet {
 
     /// Returns the targets that belong to one part. The part of a target depends only on the path of its configuration
     /// file, as the user gave it, and on the name of the target in that file.
-    pub fn part(&self, partition: Partition) -> Vec<&FleetTarget> {
+    pub fn targets_of_part(&self, partition: Partition) -> Vec<&FleetTarget> {
         let is_in_part = |target: &&FleetTarget| {
             xxh3_64(target.to_string().as_bytes()) % u64::from(partition.parts)
                 == u64::from(partition.part - 1)
@@ -119,7 +119,7 @@ impl Fleet {
 
     /// Describes one part of the targets for its report. The digest covers all that the parts of the same check have in
     /// common: version, number of parts, options, checks, targets and configurations.
-    pub fn info(&self, checks: &[&Check], options: &SessionOptions, partition: Partition) -> FleetInfo {
+    pub fn part_info(&self, checks: &[&Check], options: &SessionOptions, partition: Partition) -> FleetInfo {
         let mut text = format!("{VERSION}\n{}\n{}\n{}\n", partition.parts, options.fast, options.no_runs);
         text.extend(options.overrides().iter().map(|option| format!("{option}\n")));
         text.extend(checks.iter().map(|check| format!("{}\n", check.id)));

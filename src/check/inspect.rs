@@ -44,7 +44,8 @@ impl Session {
         let config = located.config.as_ref();
         redact_secrets(&target.config, &mut runner)?;
         let profile = TargetProfile::from_config(&target.config);
-        let mut environment = Services::of(&target, config)?.surroundings(&target, &mut runner)?;
+        let mut environment =
+            Services::with_chosen_ports(&target, config)?.surroundings(&target, &mut runner)?;
         let probes = config.into_iter().flat_map(|config| config.probes_of(&target.config));
         let workspace = probes.filter_map(|probe| probe.call.workspace.clone()).next();
         let help = probe::target_calls(DerivedKind::Help, &profile, target.config.timeout);

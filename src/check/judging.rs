@@ -175,7 +175,7 @@ fn judge_each(
     judge: fn(&CheckContext, &Check) -> CheckJudgement,
     sender: &Sender<CheckJudgement>,
 ) -> Result<()> {
-    let contracts = LoadedContracts::of(recording)?;
+    let contracts = LoadedContracts::load_for_recording(recording)?;
     let mut context = context(recording, &contracts);
     context.scans = scans;
     context.selected = ids.iter().copied().collect();

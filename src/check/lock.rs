@@ -57,7 +57,7 @@ pub fn lock_checks() -> Vec<&'static Check> {
 
 /// Infers a lock from the runs of the declared probes in a recording.
 pub(super) fn infer_lock(recording: &Recording) -> Result<Lock> {
-    let contracts = LoadedContracts::of(recording)?;
+    let contracts = LoadedContracts::load_for_recording(recording)?;
     Ok(agentnative_judge::learn(&context(recording, &contracts), &recording.target.name))
 }
 

@@ -138,7 +138,7 @@ fn version_for(contract: &Contract, printed: &str) -> (Option<String>, Option<St
 
 /// Calls the target with `--version` and returns its output; empty if the call cannot be made.
 fn printed_version(target: &Target, config: Option<&Config>, runner: &mut Runner) -> Result<String> {
-    let environment = Services::of(target, config)?.surroundings(target, runner)?;
+    let environment = Services::with_chosen_ports(target, config)?.surroundings(target, runner)?;
     let profile = TargetProfile::from_config(&target.config);
     let Some(probe) = target_calls(DerivedKind::Version, &profile, target.config.timeout) else {
         return Ok(String::new());

@@ -55,7 +55,7 @@ impl Session {
         observer: &mut Observer<'_>,
     ) -> Result<(Recording, Option<i32>)> {
         let mut prepared = self.prepare(target, config, runner)?;
-        let services = Services::of(&prepared.target, prepared.config.as_ref())?;
+        let services = Services::with_chosen_ports(&prepared.target, prepared.config.as_ref())?;
         prepared.profile.acts_elsewhere = services.any_declared() || self.options.allow_unconfined;
         let environment = self.surroundings(&prepared, &services, runner)?;
         let mut runs = Runs::new(runner, &prepared.target, environment).with_services(&services);
@@ -94,7 +94,7 @@ impl Session {
         let chosen = self.chosen_contract(&mut target, config.as_ref(), runner)?;
         let mut contract = None;
         if let Some(chosen) = &chosen {
-            let (name, loaded) = contracts.bind_all(&chosen.name, &chosen.root, &mut declared)?;
+            let (name, loaded) = contracts.use_single_contract(&chosen.name, &chosen.root, &mut declared)?;
             if chosen.is_new {
                 target.config.apply_contract(loaded);
             }

@@ -26,7 +26,7 @@ pub(super) struct Services<'a> {
 
 impl<'a> Services<'a> {
     /// Chooses a port for each service of the configuration. Starts nothing.
-    pub fn of(target: &'a Target, config: Option<&'a Config>) -> Result<Self> {
+    pub fn with_chosen_ports(target: &'a Target, config: Option<&'a Config>) -> Result<Self> {
         let Some(config) = config else { return Ok(Self { root: &target.cwd, all: Vec::new() }) };
         let with_port = |service| Ok((service, free_port()?));
         let all = config.services_of(&target.config).map(with_port).collect::<Result<_>>()?;
@@ -99,7 +99,7 @@ impl<'a> Services<'a> {
         };
         let job = Job {
             env: target.env(|name| std::env::var_os(name)).into_iter().collect(),
-            ..Job::new(program(&words[0], self.root)?, &words[1..], self.root, READY_TIMEOUT)
+            ..Job::new(resolve_program(&words[0], self.root)?, &words[1..], self.root, READY_TIMEOUT)
         };
         Ok(Service { job, ready })
     }
@@ -125,7 +125,7 @@ pub(super) fn store_workspaces(
 
 /// Returns the path of a program that the configuration names: relative to `root` if `word` contains a `/`, else on
 /// `PATH`.
-pub(super) fn program(word: &str, root: &Path) -> Result<PathBuf> {
+pub(super) fn resolve_program(word: &str, root: &Path) -> Result<PathBuf> {
     let word: OsString = if word.contains('/') { root.join(word).into_os_string() } else { word.into() };
     run::find_program(&word)
 }

@@ -78,7 +78,7 @@ impl Session {
                     recording.notes.push(note);
                 }
                 if let Some(code) = &code {
-                    code::read(code, root.as_deref(), needs.source, needs.project, &mut recording)?;
+                    code::add_code_facts(code, root.as_deref(), needs.source, needs.project, &mut recording)?;
                 }
                 (recording, signal)
             }

@@ -171,7 +171,7 @@ impl Session {
                 return Err(Error::usage(format!("duplicate probe `{}`", config.name)));
             }
             let mut probe = Probe::declared(config, &target.config);
-            contracts.bind(&mut probe.call.contract, root)?;
+            contracts.load_absolute(&mut probe.call.contract, root)?;
             probes.push(probe);
         }
         Ok(probes)

@@ -113,7 +113,7 @@ fn is_elf(path: &Path) -> bool {
 impl WatchedFiles {
     /// Adds a file to watch, which a user may edit.
     #[must_use]
-    pub fn with(mut self, file: Option<PathBuf>) -> Self {
+    pub fn with_edited_file(mut self, file: Option<PathBuf>) -> Self {
         self.files.extend(file);
         self
     }

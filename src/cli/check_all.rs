@@ -44,7 +44,7 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
         edition: selection.edition,
         ..args.target.options(&args.runs, runner)
     };
-    let (info, targets) = (fleet.info(&checks, &options, part), fleet.part(part));
+    let (info, targets) = (fleet.part_info(&checks, &options, part), fleet.targets_of_part(part));
     let files = ReportFiles::create(&args.report, output)?;
 
     let all = CheckAll { targets, selection: &selection, options, deny: &args.deny };

@@ -75,7 +75,7 @@ pub(super) fn ask(commands: &CommandTree, target: &str, probes: &mut Vec<ProbeCo
             "Which are safe? Numbers or names, such as 1,3-5; * for the marked ones; Enter for none: ",
         );
         let Some(answer) = read_answer() else { return };
-        match chosen(&answer, calls) {
+        match parse_answer(&answer, calls) {
             Ok(chosen) => {
                 for call in chosen {
                     if let Some(values) = values(call, output) {
@@ -114,7 +114,10 @@ fn read_answer() -> Option<String> {
 
 /// Parses an answer such as `1,3-5`, `list` or `*`. Returns the commands that it selects, or its first invalid word as
 /// the error.
-fn chosen<'c>(answer: &str, calls: &'c [LeafCommand]) -> std::result::Result<Vec<&'c LeafCommand>, String> {
+fn parse_answer<'c>(
+    answer: &str,
+    calls: &'c [LeafCommand],
+) -> std::result::Result<Vec<&'c LeafCommand>, String> {
     let mut chosen = Vec::new();
     for word in answer.split(',').map(str::trim).filter(|word| !word.is_empty()) {
         let named = |word: &str| calls.iter().find(|call| call.name() == word);

@@ -138,7 +138,7 @@ fn show_page(shown: &Shown, page: &mut Page) {
     section(page, "Exit codes", &about.conditions, |page, condition| {
         let meaning = StyledText::plain(format!(" {}", condition.meaning()));
         page.line(2, &[StyledText::strong(condition.codes()), meaning]);
-        page.line(6, &[StyledText::dim(condition.data())]);
+        page.line(6, &[StyledText::dim(condition.describe_streams())]);
     });
     section(page, "Versions", &about.versions, |page, version| {
         let shown = if version.version == about.version { " (shown here)" } else { "" };

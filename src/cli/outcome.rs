@@ -118,7 +118,9 @@ pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<()> {
             !output.is_closed()
         };
         let source = Follow { source: open_growing(last)?, stop: stop_signal()?, before_waiting };
-        collector.read(source, &name(last, named)).map_err(|error| Error::data_file(last, &error))?;
+        collector
+            .read(source, &name_in_warnings(last, named))
+            .map_err(|error| Error::data_file(last, &error))?;
     } else {
         read(&collector, last, named)?;
     }
@@ -145,7 +147,7 @@ pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<()> {
 
 fn read(collector: &Collector, file: &Path, named: bool) -> Result<()> {
     let reader = DataFile::open(file)?.reader;
-    collector.read(reader, &name(file, named)).map_err(|error| Error::data_file(file, &error))
+    collector.read(reader, &name_in_warnings(file, named)).map_err(|error| Error::data_file(file, &error))
 }
 
 /// Opens a growing file without decompression; `-` is stdin.
@@ -159,7 +161,7 @@ fn open_growing(file: &Path) -> Result<File> {
 }
 
 /// Returns the name by which warnings refer to a file; empty if `named` is false, since there is only one file.
-fn name(file: &Path, named: bool) -> String {
+fn name_in_warnings(file: &Path, named: bool) -> String {
     if named { file.display().to_string() } else { String::new() }
 }
 

@@ -4,7 +4,7 @@ use super::complete;
 use super::group;
 use super::report_files::{ReportFile, ReportFiles, ShownArgs, ensure_distinct_files, report_file};
 use crate::check::Judged;
-use crate::report::{FleetInfo, Reports, merged};
+use crate::report::{FleetInfo, Reports, without_replaced_verdicts};
 use agentnative_contract::counted;
 use agentnative_contract::error::{Error, Result};
 use agentnative_output::Output;
@@ -55,7 +55,11 @@ pub(super) fn run(args: &ReportArgs, output: &mut Output) -> Result<u8> {
         parts.add(path, reports.fleet().filter(|fleet| fleet.parts.len() < fleet.of as usize))?;
         all.extend(reports.into_vec());
     }
-    let judged = merged(all).into_iter().map(|report| Judged { report, recording: None, elapsed: None });
+    let judged = without_replaced_verdicts(all).into_iter().map(|report| Judged {
+        report,
+        recording: None,
+        elapsed: None,
+    });
     let mut judged: Vec<Judged> = judged.collect();
     let (fleet, missing) = parts.finish();
     if fleet.is_some() {

@@ -203,11 +203,11 @@ impl ValidatedFile {
             records: verdict.records,
             bytes: verdict.bytes,
             errors: verdict.errors,
-            more: verdict.omitted.total(),
+            more: verdict.omitted.error_count(),
             unknown_types: verdict.unknown_types,
             unjudged: verdict.skipped_facts,
             known: verdict.known,
-            more_known: verdict.omitted.known(),
+            more_known: verdict.omitted.known_count(),
         }
     }
 

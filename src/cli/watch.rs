@@ -32,7 +32,7 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
     let (mut command, mut first) = (Vec::new(), true);
     // A baseline that each check rewrites is not a change.
     let baseline = args.baseline.clone().filter(|_| args.write_baseline.is_none());
-    let mut files = session.watched_files(&command).with(baseline.clone());
+    let mut files = session.watched_files(&command).with_edited_file(baseline.clone());
     loop {
         let before = files.content_hashes();
         let mut built = None;
@@ -56,7 +56,7 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
         }
         first = false;
         let edited = first_change(&before, &files.content_hashes());
-        files = session.watched_files(&command).with(baseline.clone());
+        files = session.watched_files(&command).with_edited_file(baseline.clone());
         let snapshot = files.snapshot();
         if output.is_closed() {
             return Ok(0);

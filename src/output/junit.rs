@@ -66,7 +66,7 @@ fn suite(view: &ReportView<'_>, judged: &Judged) -> Suite {
             suite.failures += 1;
             failure(view, result, &[])
         } else {
-            case(view, result, &of, &mut suite)
+            case_body(view, result, &of, &mut suite)
         };
         // The duration is unknown without the runs.
         let time = judged
@@ -97,7 +97,7 @@ fn suite(view: &ReportView<'_>, judged: &Judged) -> Suite {
 
 /// Returns the XML inside a test case, and adds its result to the counts of `suite`. JUnit has no warnings: a warning
 /// is a passed case with output.
-fn case(
+fn case_body(
     view: &ReportView<'_>,
     result: &CheckResult,
     problems: &[&ReportedProblem<'_>],

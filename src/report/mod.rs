@@ -10,7 +10,7 @@ mod summary;
 pub use agentnative_output::{Envelope, ErrorIssue, ErrorObject};
 pub use causes::Undecided;
 pub use events::{Ended, ReportEvent, RunEvent, StartEvent, SummaryEvent};
-pub use summary::{ReportSummary, merged};
+pub use summary::{ReportSummary, without_replaced_verdicts};
 
 use agentnative_core::model::{CheckResult, ConfigInfo, Confinement, Edition, Level, TargetInfo};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

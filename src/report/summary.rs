@@ -36,7 +36,7 @@ impl ReportSummary {
     }
 
     /// Returns the number of verdicts of one kind.
-    pub const fn number(mut self, status: Status) -> usize {
+    pub const fn count_of(mut self, status: Status) -> usize {
         *self.number_mut(status)
     }
 
@@ -89,7 +89,7 @@ impl Sum for ReportSummary {
 
 /// Removes verdicts that other reports replace. A verdict that needs runs is removed if another report of the same
 /// target decides the check; a report that has no verdicts left is removed.
-pub fn merged(mut reports: Vec<Report>) -> Vec<Report> {
+pub fn without_replaced_verdicts(mut reports: Vec<Report>) -> Vec<Report> {
     let key = |target: &TargetInfo, id: CheckId| (target.name.clone(), target.project.clone(), id);
     let mut decided = BTreeSet::new();
     for report in &reports {

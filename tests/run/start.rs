@@ -144,7 +144,7 @@ fn a_run_under_combined_conditions_has_each_of_them() {
         let printed = text(&run(wanted).stdout);
         let has_line = |line: &str| printed.lines().any(|one| one == line);
         for (variant, nth) in *parts {
-            for (name, value) in variant.added(*nth) {
+            for (name, value) in variant.added_variables(*nth) {
                 assert!(has_line(&format!("{name}={value}")), "{whole:?}: no {name}={value} in {printed}");
             }
             match variant {

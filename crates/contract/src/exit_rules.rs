@@ -38,7 +38,7 @@ pub(super) fn judge_exit(
 ) -> bool {
     let before = out.len();
     let spec = &contract.spec;
-    let run = ExitFacts { contract, spec, events, payload, stderr: exit.stderr };
+    let run = ExitFacts { contract, spec, events, matched_patterns: payload, stderr: exit.stderr };
     let (complete, condition) = judge_condition(&run, exit, out);
     let matched = condition.filter(|_| out.len() == before).and_then(|condition| condition.finding.as_ref());
     if let Some(finding) = matched.and_then(|id| spec.finding(id)) {
@@ -117,7 +117,7 @@ struct ExitFacts<'a> {
     contract: &'a Contract,
     spec: &'a Spec,
     events: u64,
-    payload: u64,
+    matched_patterns: u64,
     stderr: Option<&'a [u8]>,
 }
 
@@ -143,7 +143,7 @@ impl ExitFacts<'_> {
         let mut bit = before.map(|other| other.some.len() + other.none.len()).sum::<usize>();
         let mut matched = || {
             bit += 1;
-            self.payload >> (bit - 1) & 1 == 1
+            self.matched_patterns >> (bit - 1) & 1 == 1
         };
         for pattern in &condition.some {
             if !matched() {

@@ -19,13 +19,13 @@ pub(super) struct Layers<'l, 'a> {
     pub file: &'l Table<'a>,
     pub version: Option<&'l Table<'a>>,
     /// Names of the rules, conditions and findings of the file that the version removes.
-    drops: Vec<String>,
+    dropped_names: Vec<String>,
 }
 
 impl<'l, 'a> Layers<'l, 'a> {
     /// Creates the layers of a file without a version.
     pub fn new(file: &'l Table<'a>) -> Self {
-        Self { file, version: None, drops: Vec::new() }
+        Self { file, version: None, dropped_names: Vec::new() }
     }
 
     /// Creates the layers of a file and a version, whose values override those of the file.
@@ -46,7 +46,7 @@ impl<'l, 'a> Layers<'l, 'a> {
         let drops = version.get("drops").and_then(|value| {
             collect_all(value.elements("names of rules, conditions and findings")?.iter().map(name))
         });
-        Self { file, version: Some(version), drops: drops.unwrap_or_default() }
+        Self { file, version: Some(version), dropped_names: drops.unwrap_or_default() }
     }
 
     /// Returns the value of a key from the version, or else from the file; `None` if neither has the key.
@@ -65,7 +65,7 @@ impl<'l, 'a> Layers<'l, 'a> {
         let key = EXTENDED_TABLES.iter().find(|(list, _)| *list == name).map_or("id", |(_, key)| key);
         let dropped = |table: &Table<'a>| {
             let id = table.get(key).and_then(|value| value.inner.as_str().map(str::to_owned));
-            id.is_some_and(|id| self.drops.contains(&id))
+            id.is_some_and(|id| self.dropped_names.contains(&id))
         };
         let mut found = tables(self.file, name);
         found.retain(|table| !dropped(table));

@@ -68,7 +68,7 @@ impl Pointer {
 
     /// Calls `enough` with each matching value and its index among the matches, until it returns true. Returns whether
     /// it did.
-    pub fn any<'a>(
+    pub fn any_match<'a>(
         &self,
         at: impl Into<Located<'a>>,
         mut enough: impl FnMut(usize, TapeNode<'a>) -> bool,
@@ -85,8 +85,8 @@ impl Pointer {
     }
 
     /// Calls `visit` with each matching value and its index among the matches.
-    pub fn each<'a>(&self, at: impl Into<Located<'a>>, mut visit: impl FnMut(usize, TapeNode<'a>)) {
-        self.any(at, |nth, value| {
+    pub fn for_each_match<'a>(&self, at: impl Into<Located<'a>>, mut visit: impl FnMut(usize, TapeNode<'a>)) {
+        self.any_match(at, |nth, value| {
             visit(nth, value);
             false
         });

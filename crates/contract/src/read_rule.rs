@@ -55,7 +55,7 @@ pub(super) fn read(table: &Table<'_>, types: &KnownTypes) -> Option<Rule> {
     let mut kinds = KINDS.into_iter().filter_map(|key| Some((key, table.get(key)?)));
     let (Some((key, value)), second) = (kinds.next(), kinds.next()) else {
         let all = KINDS.map(|key| format!("`{key}`")).join(", ");
-        table.faults.add(&table.span, format!("[[rule]] has no requirement; expected one of {all}"));
+        table.diagnostics.add(&table.span, format!("[[rule]] has no requirement; expected one of {all}"));
         return None;
     };
     if let Some((other, value)) = second {
@@ -131,7 +131,7 @@ fn state_machine(table: &Table<'_>, steps: &Value<'_>, types: &KnownTypes) -> Op
     let is_reachable = |index: usize| index == 0 || transitions.iter().any(|next| next.to == index);
     if let Some(unreachable) = (0..states.len()).find(|index| !is_reachable(*index)) {
         let state = &states[unreachable];
-        table.faults.add(
+        table.diagnostics.add(
             &table.span,
             format!("no step leads to state `{state}`; add one, or use a state that can be reached"),
         );
@@ -238,7 +238,7 @@ fn value_tests(table: &Table<'_>) -> Vec<(Pointer, ValueTest)> {
     };
     let keys = when.entries.keys().filter_map(|key| {
         let text: &str = key.get_ref();
-        let pointer = parse_pointer(text).map_err(|fault| when.faults.add(&key.span(), fault)).ok()?;
+        let pointer = parse_pointer(text).map_err(|fault| when.diagnostics.add(&key.span(), fault)).ok()?;
         Some((pointer, value_test(&when.get(text)?)?))
     });
     keys.collect()

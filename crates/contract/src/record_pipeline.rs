@@ -95,7 +95,7 @@ impl<'c> RecordPipeline<'c> {
                 found.push(violation.with_position(place));
             };
             while let Some(next) = by_record.next_if(|next| next.record == index) {
-                match broken.limit.take(next.violation.category()) {
+                match broken.limit.take_one(next.violation.category()) {
                     true => add(next.violation, next.offset),
                     false => omitted.add(next.violation.category(), 1),
                 }
@@ -103,7 +103,7 @@ impl<'c> RecordPipeline<'c> {
             broken.violations.drain(..).for_each(|violation| add(violation, None));
             let ends = options.each_exits.iter().map(|exit| self.state.finish(self.contract, exit));
             for violation in ends.flat_map(|outcome| outcome.violations.into_iter().chain(outcome.known)) {
-                match broken.limit.take(violation.category()) {
+                match broken.limit.take_one(violation.category()) {
                     true => add(violation, None),
                     false => omitted.add(violation.category(), 1),
                 }

@@ -75,12 +75,13 @@ impl<'c> RecordValidator<'c> {
             && !schema.accepts(root)
         {
             let omitted;
-            (violations, omitted) = schema.node_violations(root, self.limit.errors(Against::Schema));
+            (violations, omitted) =
+                schema.node_violations(root, self.limit.remaining_errors(Against::Schema));
             records.omitted.add(Against::Schema, omitted);
         }
         let record = records.records.len();
         for violation in violations.into_iter().chain(broken_rules.violations) {
-            if self.limit.take(violation.category()) {
+            if self.limit.take_one(violation.category()) {
                 let offset = offset_of(&self.value, &violation.pointer);
                 records.violations.push(RecordViolation { record, offset, violation });
             } else {

@@ -197,7 +197,7 @@ impl Total {
         match &self.kind {
             TotalKind::Sum(at) => {
                 let mut sum = 0.0;
-                at.each(value, |_, found| sum += number(found).unwrap_or(0.0));
+                at.for_each_match(value, |_, found| sum += number(found).unwrap_or(0.0));
                 Some(sum)
             }
             TotalKind::Last(at) => at.first_match(value).and_then(number),
@@ -324,9 +324,9 @@ impl Serialize for Pattern {
 /// Returns whether a value passes all tests, each on the values at a pointer.
 fn passes(when: &[(Pointer, ValueTest)], value: Located<'_>) -> bool {
     when.iter().all(|(pointer, test)| match test {
-        ValueTest::Present(present) => pointer.any(value, |_, _| true) == *present,
+        ValueTest::Present(present) => pointer.any_match(value, |_, _| true) == *present,
         ValueTest::OneOf(values) => {
-            pointer.any(value, |_, found| values.iter().any(|value| equals_scalar(found, value)))
+            pointer.any_match(value, |_, found| values.iter().any(|value| equals_scalar(found, value)))
         }
     })
 }

@@ -67,7 +67,7 @@ pub(crate) struct RecordClass {
     /// Index of the type's name in [`UnknownNames`] if the contract does not define the type.
     pub unknown_type: Option<usize>,
     /// Bit set of the patterns of conditions that the record matches.
-    pub payload: u64,
+    pub matched_patterns: u64,
 }
 
 /// The rules of a contract, and the patterns of its conditions, by event type.
@@ -84,7 +84,7 @@ struct TypeRules {
     /// The rules, each with its index in the contract.
     rules: Vec<(usize, Rule)>,
     /// Patterns of conditions, each with its bit of [`RecordClass::payload`].
-    payload: Vec<(usize, Pattern)>,
+    condition_patterns: Vec<(usize, Pattern)>,
     /// The pointers of all `rules` and all patterns in `payload`.
     pointers: PointerTree,
 }
@@ -142,14 +142,15 @@ impl RuleIndex {
             spec.event_types().map(|name| Some(name.as_str())).chain([None]).collect();
         let for_type = |event_type: &Option<&str>| {
             let rules = spec.rules.iter().enumerate().filter(|(_, rule)| applies(rule, *event_type));
-            let payload = payload(spec).enumerate().filter(|(_, pattern)| pattern.can_match(*event_type));
+            let payload =
+                condition_patterns(spec).enumerate().filter(|(_, pattern)| pattern.can_match(*event_type));
             let mut rules: Vec<_> = rules.map(|(index, rule)| (index, rule.for_type(*event_type))).collect();
             let mut payload: Vec<_> =
                 payload.map(|(bit, pattern)| (bit, pattern.for_type(*event_type))).collect();
             let rule_pointers = rules.iter_mut().flat_map(|(_, rule)| rule.pointers_mut());
             let payload_pointers = payload.iter_mut().flat_map(|(_, pattern)| pattern.pointers_mut());
             let pointers = PointerTree::new(rule_pointers.chain(payload_pointers));
-            TypeRules { rules, payload, pointers }
+            TypeRules { rules, condition_patterns: payload, pointers }
         };
         Self {
             types: spec.event_types().cloned().zip(0..).collect(),
@@ -192,15 +193,15 @@ impl RuleIndex {
             }
         }
         let type_rules = &self.by_type[class.event_type.unwrap_or(self.by_type.len() - 1)];
-        if type_rules.rules.is_empty() && type_rules.payload.is_empty() {
+        if type_rules.rules.is_empty() && type_rules.condition_patterns.is_empty() {
             return class;
         }
         let value = type_rules.pointers.locate(value, &mut rule_inputs.found);
         for (index, rule) in &type_rules.rules {
             extract_rule(spec, *index, rule, value, &mut rule_inputs.inputs, out);
         }
-        for (bit, pattern) in &type_rules.payload {
-            class.payload |= u64::from(pattern.matches(value)) << bit;
+        for (bit, pattern) in &type_rules.condition_patterns {
+            class.matched_patterns |= u64::from(pattern.matches(value)) << bit;
         }
         class
     }
@@ -233,7 +234,7 @@ fn event_type_violation(discriminator: &Pointer, message: String) -> Violation {
 }
 
 /// Returns the patterns of all conditions in order; each has a bit of [`RecordClass::payload`].
-pub(crate) fn payload(spec: &Spec) -> impl Iterator<Item = &Pattern> {
+pub(crate) fn condition_patterns(spec: &Spec) -> impl Iterator<Item = &Pattern> {
     spec.conditions.iter().flat_map(|condition| condition.some.iter().chain(&condition.none))
 }
 
@@ -288,7 +289,7 @@ fn extract_rule(
                 out.add(spec.violation(rule, left.pointer(), message));
             }
         }
-        RuleKind::OneOf { at, values } => at.each(value, |nth, found| {
+        RuleKind::OneOf { at, values } => at.for_each_match(value, |nth, found| {
             if hash(found).is_none() || values.iter().any(|value| equals_scalar(found, value)) {
                 return;
             }
@@ -366,7 +367,7 @@ fn extract_transitions(machine: &StateMachine, value: Located<'_>, mut push: imp
 /// Returns the hash of the first scalar that a pointer matches.
 fn first_hash(pointer: &Pointer, value: Located<'_>) -> Option<u64> {
     let mut first = None;
-    pointer.any(value, |_, found| {
+    pointer.any_match(value, |_, found| {
         first = hash(found);
         first.is_some()
     });
@@ -375,7 +376,7 @@ fn first_hash(pointer: &Pointer, value: Located<'_>) -> Option<u64> {
 
 /// Calls `visit` with the hash of each scalar that a pointer matches, and with its index among all matches.
 fn each_hash(pointer: &Pointer, value: Located<'_>, mut visit: impl FnMut(usize, u64)) {
-    pointer.each(value, |nth, found| {
+    pointer.for_each_match(value, |nth, found| {
         if let Some(hash) = hash(found) {
             visit(nth, hash);
         }

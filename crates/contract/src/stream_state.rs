@@ -92,7 +92,7 @@ impl StreamState {
     ) {
         let RunEvent { class, unknown, inputs, line } = event;
         self.events += 1;
-        self.payload |= class.payload;
+        self.payload |= class.matched_patterns;
         self.last_line = line;
         if let Some(events) = &spec.events {
             let name = class.event_type.map(|event_type| &events.schemas[event_type].0);

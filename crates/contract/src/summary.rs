@@ -90,7 +90,7 @@ impl Condition {
     }
 
     /// Describes the contents of stdout and stderr, such as `stdout: whole, stderr: text`.
-    pub fn data(&self) -> String {
+    pub fn describe_streams(&self) -> String {
         let stdout = format!("stdout: {}", self.stdout.name());
         let some = self.some.iter().map(|some| format!("with {some}"));
         let none = self.none.iter().map(|none| format!("without {none}"));

@@ -243,10 +243,11 @@ impl<'r, 'c, 'd> RecordReader<'r, 'c, 'd> {
         if let Some(element) = value.last_element()
             && !schema.accepts(element)
         {
-            let (violations, omitted) = schema.node_violations(element, self.limit.errors(Against::Schema));
+            let (violations, omitted) =
+                schema.node_violations(element, self.limit.remaining_errors(Against::Schema));
             self.verdict.omitted.add(Against::Schema, omitted);
             for mut violation in violations {
-                self.limit.take(Against::Schema);
+                self.limit.take_one(Against::Schema);
                 let inner = Pointer::parse_literal(&violation.pointer)
                     .and_then(|pointer| pointer.first_match(element));
                 let at = self.buffer.borrow().locate(inner.unwrap_or(element).offset());

@@ -50,7 +50,7 @@ impl<'c> Validation<'c> {
 
     /// Returns how many more violations `verdict` can keep.
     pub(super) fn limit(&self, verdict: &Verdict) -> ReportLimit {
-        ReportLimit::per_category(self.settings.max_errors).minus(verdict.kept)
+        ReportLimit::per_category(self.settings.max_errors).after_reporting(verdict.kept)
     }
 
     /// Judges records. Adds their violations to `found` up to `limit`, and the numbers of the others to `verdict`.

@@ -29,7 +29,7 @@ pub struct Verdict {
 impl Verdict {
     /// Returns whether the input has no errors.
     pub fn is_valid(&self) -> bool {
-        self.errors.is_empty() && self.omitted.total() == 0
+        self.errors.is_empty() && self.omitted.error_count() == 0
     }
 
     /// Keeps the first `max` errors and the first `max` known findings, and counts the others as omitted.
@@ -45,7 +45,7 @@ impl Verdict {
     pub(super) fn add(&mut self, found: impl IntoIterator<Item = Violation>, mut limit: ReportLimit) {
         for violation in found {
             let category = violation.category();
-            if !limit.take(category) {
+            if !limit.take_one(category) {
                 self.omitted.add(category, 1);
                 continue;
             }

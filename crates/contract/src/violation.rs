@@ -55,17 +55,17 @@ pub struct ViolationCounts([u64; Category::COUNT]);
 
 impl ViolationCounts {
     /// Returns the number of errors against this kind of requirement.
-    pub fn of(self, against: Against) -> u64 {
+    pub fn count_against(self, against: Against) -> u64 {
         self.0[against as usize]
     }
 
     /// Returns the number of all errors; known findings are not errors.
-    pub fn total(self) -> u64 {
+    pub fn error_count(self) -> u64 {
         self.0[..Category::KNOWN_INDEX].iter().sum()
     }
 
     /// Returns the number of known findings.
-    pub fn known(self) -> u64 {
+    pub fn known_count(self) -> u64 {
         self.0[Category::KNOWN_INDEX]
     }
 
@@ -92,19 +92,19 @@ impl ReportLimit {
 
     /// Returns the limit that remains after the violations `reported`.
     #[must_use]
-    pub fn minus(mut self, reported: ViolationCounts) -> Self {
+    pub fn after_reporting(mut self, reported: ViolationCounts) -> Self {
         let used = reported.0.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
         self.0.iter_mut().zip(used).for_each(|(limit, used)| *limit = limit.saturating_sub(used));
         self
     }
 
     /// Returns the number of errors of a kind that can still be reported.
-    pub fn errors(self, against: Against) -> usize {
+    pub fn remaining_errors(self, against: Against) -> usize {
         self.0[against as usize]
     }
 
     /// Counts one violation of a category; returns false if the limit of the category is already reached.
-    pub fn take(&mut self, category: impl Into<Category>) -> bool {
+    pub fn take_one(&mut self, category: impl Into<Category>) -> bool {
         let limit = &mut self.0[category.into().index()];
         let fits = *limit > 0;
         *limit -= usize::from(fits);
@@ -216,7 +216,7 @@ impl LimitedViolations {
     /// Counts a violation of a category. If the limit is reached, counts it as omitted and returns true.
     pub fn count_if_full(&mut self, category: impl Into<Category>) -> bool {
         let category = category.into();
-        let fits = self.limit.take(category);
+        let fits = self.limit.take_one(category);
         self.omitted.add(category, u64::from(!fits));
         !fits
     }

@@ -24,7 +24,7 @@ impl<'a> SchemaComparer<'a> {
             }
             let token = if index == tuple_length { "*".to_owned() } else { index.to_string() };
             for change in self.compare_nodes(&old_node, &new_node).iter() {
-                out.push(change.below(&token, |value| self.example_with_element(new, index, value)));
+                out.push(change.lift_to_parent(&token, |value| self.example_with_element(new, index, value)));
             }
         }
         if old.unique && !new.unique && max > 1 {

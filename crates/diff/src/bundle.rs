@@ -71,7 +71,7 @@ const KEYWORD_DRAFTS: [(&str, Draft, Draft); 16] = [
 ];
 
 /// Returns whether a draft of JSON Schema defines a keyword.
-fn is_known(keyword: &str, draft: Draft) -> bool {
+fn is_defined_in(keyword: &str, draft: Draft) -> bool {
     let entry = KEYWORD_DRAFTS.iter().find(|(name, ..)| *name == keyword);
     entry.is_none_or(|(_, first, last)| (*first..=*last).contains(&draft))
 }
@@ -247,7 +247,7 @@ impl<'r> Translation<'r> {
             matches!(draft, Draft::Draft4 | Draft::Draft6 | Draft::Draft7) && members.contains_key("$ref");
         let mut out = Map::new();
         for (keyword, value) in members {
-            let is_dropped = DROPPED_KEYWORDS.contains(&keyword.as_str()) || !is_known(keyword, draft);
+            let is_dropped = DROPPED_KEYWORDS.contains(&keyword.as_str()) || !is_defined_in(keyword, draft);
             if is_dropped || only_reference && keyword != "$ref" {
                 continue;
             }

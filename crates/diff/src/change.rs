@@ -114,7 +114,7 @@ impl Change {
     }
 
     /// Sets `old` and `new`: what each version guarantees. `None` leaves a field empty.
-    pub(super) fn sides(self, old: Option<impl Serialize>, new: Option<impl Serialize>) -> Self {
+    pub(super) fn with_old_and_new(self, old: Option<impl Serialize>, new: Option<impl Serialize>) -> Self {
         Self { old: old.map(|old| json!(old)), new: new.map(|new| json!(new)), ..self }
     }
 
@@ -123,15 +123,15 @@ impl Change {
     }
 
     /// Prepends a token to the pointer: under `a`, `/b` becomes `/a/b`.
-    pub(super) fn under(self, token: &str) -> Self {
+    pub(super) fn with_parent_token(self, token: &str) -> Self {
         Self { pointer: format!("/{}{}", escape_token(token), self.pointer), ..self }
     }
 
     /// Returns a copy of the change as a change of the parent value: `token` is prepended to the pointer, and `embed`
     /// creates an example of the parent that contains the example of the change.
-    pub(super) fn below(&self, token: &str, embed: impl FnOnce(Value) -> Option<Value>) -> Self {
+    pub(super) fn lift_to_parent(&self, token: &str, embed: impl FnOnce(Value) -> Option<Value>) -> Self {
         let example = self.example.clone().and_then(embed);
-        self.clone().under(token).example(example)
+        self.clone().with_parent_token(token).example(example)
     }
 }
 
@@ -175,7 +175,7 @@ pub struct SamplePosition {
 
 /// Returns the number of breaking, undecided, risky and compatible changes, in this order. Arrays of two comparisons
 /// can be compared with `<`: the smaller one is less severe.
-pub(super) fn severity(changes: &[Change]) -> [usize; 4] {
+pub(super) fn count_by_severity(changes: &[Change]) -> [usize; 4] {
     [ChangeSeverity::Breaking, ChangeSeverity::Undecided, ChangeSeverity::Risky, ChangeSeverity::Compatible]
         .map(|class| changes.iter().filter(|change| change.class == class).count())
 }

@@ -8,7 +8,7 @@ use super::rename;
 use super::schema_comparer::{SchemaComparer, any_schema};
 use super::typed_schema::TypedSchema;
 use super::validator::valid;
-use super::variants::{Variants, by_tag, candidates};
+use super::variants::{Variants, by_tag, candidate_discriminators};
 use super::witness::Witnesses;
 use agentnative_contract::{EventSpec, Framing, OutputSpec, UNTYPED};
 use serde_json::{Value, json};
@@ -142,7 +142,7 @@ impl OutputComparison<'_> {
         old: &EventTypes<'b>,
         new: &EventTypes<'b>,
     ) {
-        let (removed, added) = rename::differences(&old.variants, &new.variants);
+        let (removed, added) = rename::removed_and_added(&old.variants, &new.variants);
         let is_first =
             |events: &EventSpec, name: &String| events.first.iter().flatten().any(|one| one == name);
         let is_last = |events: &EventSpec, name: &String| events.last.iter().flatten().any(|one| one == name);
@@ -247,7 +247,7 @@ impl OutputComparison<'_> {
                 }
                 (None, None) => continue,
             };
-            self.add(Change::new(rule, class, message).sides(before, after));
+            self.add(Change::new(rule, class, message).with_old_and_new(before, after));
         }
     }
 
@@ -293,7 +293,7 @@ fn event_types<'b>(side: Canonicalizer<'b>, bundle: &'b Bundle, spec: &OutputSpe
         return Some(EventTypes { events: events.clone(), variants });
     }
     let schema = bundle.schema(DATA_SCHEMA).filter(|_| spec.framing.is_some_and(Framing::has_events))?;
-    let mut candidates = candidates(&side, &side.alternatives(&[schema])).into_iter();
+    let mut candidates = candidate_discriminators(&side, &side.alternatives(&[schema])).into_iter();
     let (key, variants) = candidates.find(|(_, variants)| variants.len() > 1)?;
     let events = EventSpec {
         discriminator: format!("/{}", escape_token(&key)),

@@ -48,7 +48,7 @@ impl<'a> SchemaComparer<'a> {
         out: &mut Vec<Change>,
     ) {
         let (was_required, is_required) = (old.required.contains(key), new.required.contains(key));
-        let at_key = |change: Change| change.under(key);
+        let at_key = |change: Change| change.with_parent_token(key);
         if in_old && !in_new {
             let summary = type_summary(&self.old.alternatives(old_node));
             // The key may still occur as a key of a map.
@@ -105,7 +105,7 @@ impl<'a> SchemaComparer<'a> {
                 let before = restricted_to(self.old.alternatives(old_node), before);
                 let after = restricted_to(self.new.alternatives(new_node), after);
                 for change in self.compare_alternatives(&before, &after) {
-                    out.push(change.below(key, |value| self.example_with_value(new, key, value)));
+                    out.push(change.lift_to_parent(key, |value| self.example_with_value(new, key, value)));
                 }
             }
         }
@@ -121,7 +121,7 @@ impl<'a> SchemaComparer<'a> {
         out: &mut Vec<Change>,
     ) {
         for change in self.compare_nodes(old_node, new_node).iter() {
-            out.push(change.below(key, |value| self.example_with_value(new, key, value)));
+            out.push(change.lift_to_parent(key, |value| self.example_with_value(new, key, value)));
         }
     }
 
@@ -173,7 +173,7 @@ impl<'a> SchemaComparer<'a> {
             let key = super::pattern::example(pattern);
             for change in self.compare_nodes(&old_node, &new_node).iter() {
                 let mut change =
-                    change.below("*", |value| self.example_with_value(new, key.as_deref()?, value));
+                    change.lift_to_parent("*", |value| self.example_with_value(new, key.as_deref()?, value));
                 change.message = format!("keys like `{pattern}`: {}", change.message);
                 out.push(change);
             }
@@ -210,7 +210,9 @@ impl<'a> SchemaComparer<'a> {
             }
             (false, false) => {
                 for change in self.compare_nodes(&old_node, &new_node).iter() {
-                    out.push(change.below("*", |value| self.example_with_value(new, "anotherKey", value)));
+                    out.push(
+                        change.lift_to_parent("*", |value| self.example_with_value(new, "anotherKey", value)),
+                    );
                 }
             }
         }
@@ -252,14 +254,14 @@ impl<'a> SchemaComparer<'a> {
                 let message = format!("`{key}` no longer requires `{need}`");
                 let example = self.example_with(new, key, &new.property(key));
                 let change = Change::breaking("diff-dependency-removed", message).old([key, need]);
-                out.push(change.example(example).under(need));
+                out.push(change.example(example).with_parent_token(need));
             }
         }
         for (key, needs) in &new.dependent_required {
             for need in needs.iter().filter(|need| !holds(old, key, need)) {
                 let message = format!("`{key}` now requires `{need}`");
                 let change = Change::compatible("diff-dependency-added", message).new_value([key, need]);
-                out.push(change.under(need));
+                out.push(change.with_parent_token(need));
             }
         }
     }

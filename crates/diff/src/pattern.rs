@@ -42,7 +42,7 @@ pub(super) fn example(pattern: &str) -> Option<String> {
 /// Returns whether `wide` matches every string that all patterns in `all` match.
 pub(super) fn covers(wide: &str, all: &[&str]) -> Coverage {
     let automata: Option<Vec<_>> = std::iter::once(wide).chain(all.iter().copied()).map(automaton).collect();
-    automata.and_then(|automata| search(&automata)).unwrap_or(Coverage::Unknown)
+    automata.and_then(|automata| find_counterexample(&automata)).unwrap_or(Coverage::Unknown)
 }
 
 /// Returns a string that all patterns match. `None` if there is none, or it cannot be found.
@@ -51,7 +51,7 @@ pub(super) fn example_of_all(patterns: &[&str]) -> Option<String> {
     let automata: Option<Vec<_>> = patterns.iter().map(|pattern| automaton(pattern)).collect();
     let mut all = vec![never];
     all.extend(automata?);
-    match search(&all)? {
+    match find_counterexample(&all)? {
         Coverage::No(text) => Some(text),
         _ => None,
     }
@@ -78,7 +78,7 @@ fn compile_dfa(pattern: &str) -> Option<DFA<Vec<u32>>> {
 
 /// Searches for the shortest string that the first automaton rejects and all other automata accept. `Coverage::No`
 /// contains that string; `Coverage::Yes` means that there is none; `None` means that the search cannot decide.
-fn search(automata: &[DFA<Vec<u32>>]) -> Option<Coverage> {
+fn find_counterexample(automata: &[DFA<Vec<u32>>]) -> Option<Coverage> {
     type States = Vec<regex_automata::util::primitives::StateID>;
     let config = start::Config::new().anchored(Anchored::Yes);
     let start_states: Option<States> = automata.iter().map(|dfa| dfa.start_state(&config).ok()).collect();

@@ -8,7 +8,10 @@ use std::collections::BTreeSet;
 type OneSided<'v> = Vec<(&'v String, Option<&'v String>)>;
 
 /// Returns the names of the removed and of the added variants, in this order.
-pub(super) fn differences<'v>(old: &'v Variants<'_>, new: &'v Variants<'_>) -> (OneSided<'v>, OneSided<'v>) {
+pub(super) fn removed_and_added<'v>(
+    old: &'v Variants<'_>,
+    new: &'v Variants<'_>,
+) -> (OneSided<'v>, OneSided<'v>) {
     let removed: Vec<&String> = old.keys().filter(|name| !new.contains_key(*name)).collect();
     let added: Vec<&String> = new.keys().filter(|name| !old.contains_key(*name)).collect();
     let mut pairs: Vec<(&String, &String)> = Vec::new();

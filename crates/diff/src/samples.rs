@@ -71,7 +71,7 @@ pub fn infer_spec(path: &Path) -> Result<OutputSpec> {
                 .filter_map(|variant| Some((variant.tag.as_str()?.to_owned(), variant.schema)));
             let discriminator = format!("/{key}");
             spec.kinds.remove(&discriminator);
-            let bounds = bounds(path, key)?;
+            let bounds = infer_first_and_last_types(path, key)?;
             spec.events = Some(EventSpec { discriminator, types: types.collect(), ..bounds });
         }
         None => spec.schema = Some(inference.schema(&rules)),
@@ -94,7 +94,7 @@ pub(crate) fn no_samples(name: &str) -> Error {
 
 /// Returns an event specification with the first and the last event type of the stream in a file, according to `key`.
 /// It is empty if `key` does not name the type of every record.
-fn bounds(path: &Path, key: &str) -> Result<EventSpec> {
+fn infer_first_and_last_types(path: &Path, key: &str) -> Result<EventSpec> {
     let unreadable = |error| Error::data_file(path, &error);
     let file = DataFile::open(path)?.reader;
     let (mut orders, mut order) = (EventOrders::default(), EventOrder::default());

@@ -1,6 +1,6 @@
 //! Compares the schemas of numbers, strings, booleans and nulls: listed values, bounds, lengths, patterns and formats.
 
-use super::change::{Change, is_harmless, severity};
+use super::change::{Change, count_by_severity, is_harmless};
 use super::pattern::{self, Coverage};
 use super::predicates::{INWARD, contains, distinct, divides, is_as_strict, is_within};
 use super::schema_comparer::{
@@ -91,7 +91,7 @@ impl<'a> SchemaComparer<'a> {
             let nearest = old
                 .iter()
                 .map(|old_alt| self.compare_facets(old_alt, new_alt))
-                .min_by_key(|changes| severity(changes));
+                .min_by_key(|changes| count_by_severity(changes));
             let nearest = nearest.unwrap_or_default();
             let (wide, narrow) = (|| any_schema(&self.old, old), || full_schema(&self.new, new_alt));
             if is_harmless(&nearest) || validator::covers(&wide(), &narrow()) != Some(true) {
@@ -147,7 +147,7 @@ impl<'a> SchemaComparer<'a> {
             } else {
                 Change::compatible("diff-range-tightened", message)
             };
-            out.push(change.sides(bound_value(before), bound_value(after)));
+            out.push(change.with_old_and_new(bound_value(before), bound_value(after)));
         }
         let removed = old.multiples.iter().filter(|by| !new.multiples.iter().any(|other| divides(by, other)));
         let removed: Vec<_> = removed.collect();
@@ -200,11 +200,14 @@ impl<'a> SchemaComparer<'a> {
                 let message = format!("the maximum changed from {old_max} {unit} to {now}");
                 let example = self.example_of_length(new, old_max.saturating_add(1));
                 let change = Change::breaking("diff-length-loosened", message).example(example);
-                out.push(change.sides(Some(old_max), new_max));
+                out.push(change.with_old_and_new(Some(old_max), new_max));
             }
             (old_max, Some(new_max)) if old_max.is_none_or(|old_max| new_max < old_max) => {
                 let message = format!("there are now at most {new_max} {unit}");
-                out.push(Change::compatible("diff-length-tightened", message).sides(old_max, Some(new_max)));
+                out.push(
+                    Change::compatible("diff-length-tightened", message)
+                        .with_old_and_new(old_max, Some(new_max)),
+                );
             }
             _ => {}
         }
@@ -233,7 +236,7 @@ impl<'a> SchemaComparer<'a> {
                 }
             };
             loosened = true;
-            out.push(change.sides(Some(pattern), after.first()));
+            out.push(change.with_old_and_new(Some(pattern), after.first()));
         }
         let mut further = new.patterns.difference(&old.patterns);
         if let Some(pattern) = further.find(|pattern| pattern::covers(pattern, &before) != Coverage::Yes)
@@ -241,7 +244,7 @@ impl<'a> SchemaComparer<'a> {
         {
             let message = format!("the string now always matches `{pattern}`");
             let change = Change::compatible("diff-pattern-tightened", message);
-            out.push(change.sides(before.first(), Some(pattern)));
+            out.push(change.with_old_and_new(before.first(), Some(pattern)));
         }
     }
 
@@ -256,13 +259,13 @@ impl<'a> SchemaComparer<'a> {
             let example = self.example_text(new, None);
             let example = example.or_else(|| self.example_text(new, Some("text")));
             let change = Change::breaking("diff-format-loosened", message).example(example);
-            out.push(change.sides(Some(format), new.formats.first()));
+            out.push(change.with_old_and_new(Some(format), new.formats.first()));
         }
         let added = new.formats.iter().find(|format| !old.formats.contains(*format));
         if let (Some(format), true) = (added, removed.is_empty()) {
             let message = format!("the string now always has the format `{format}`");
             let change = Change::compatible("diff-format-tightened", message);
-            out.push(change.sides(old.formats.first(), Some(format)));
+            out.push(change.with_old_and_new(old.formats.first(), Some(format)));
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct SchemaComparer<'a> {
     pub new: Canonicalizer<'a>,
     /// Cached changes, by the addresses of the old and the new schemas. While a pair is being compared, its entry is
     /// empty: a recursive schema reports the changes only once.
-    node_changes: HashMap<[Vec<usize>; 2], Rc<Vec<Change>>>,
+    changes_by_address: HashMap<[Vec<usize>; 2], Rc<Vec<Change>>>,
     /// Cached changes between two alternatives, by the text of [`identity`].
     pair_changes: HashMap<[String; 2], Vec<Change>>,
     depth: usize,
@@ -29,21 +29,21 @@ pub(super) struct SchemaComparer<'a> {
 impl<'a> SchemaComparer<'a> {
     pub fn new(old: &'a Value, new: &'a Value) -> Self {
         let (old, new) = (Canonicalizer { root: old }, Canonicalizer { root: new });
-        Self { old, new, node_changes: HashMap::new(), pair_changes: HashMap::new(), depth: 0 }
+        Self { old, new, changes_by_address: HashMap::new(), pair_changes: HashMap::new(), depth: 0 }
     }
 
     /// Compares two lists of schemas. All schemas of a list apply to the same value.
     pub fn compare_nodes(&mut self, old: &[&'a Value], new: &[&'a Value]) -> Rc<Vec<Change>> {
         let (old, new) = (&self.old.follow_all(old), &self.new.follow_all(new));
         let key = [addresses(old), addresses(new)];
-        if let Some(changes) = self.node_changes.get(&key) {
+        if let Some(changes) = self.changes_by_address.get(&key) {
             return Rc::clone(changes);
         }
-        if self.node_changes.len() > MAX_PAIRS || self.depth > MAX_DEPTH {
+        if self.changes_by_address.len() > MAX_PAIRS || self.depth > MAX_DEPTH {
             let message = "the schemas are too large for a complete comparison; this part was not compared";
             return Rc::new(vec![Change::undecided(message)]);
         }
-        self.node_changes.insert(key.clone(), Rc::default());
+        self.changes_by_address.insert(key.clone(), Rc::default());
         self.depth += 1;
         let before = self.old.combined_schema(old);
         let changes = if before == self.new.combined_schema(new) && !has_unknown(&before) {
@@ -54,7 +54,7 @@ impl<'a> SchemaComparer<'a> {
         };
         self.depth -= 1;
         let changes = Rc::new(changes);
-        self.node_changes.insert(key, Rc::clone(&changes));
+        self.changes_by_address.insert(key, Rc::clone(&changes));
         changes
     }
 
@@ -131,7 +131,7 @@ impl<'a> SchemaComparer<'a> {
 
     /// Compares two array or two object alternatives. The result is cached.
     pub fn compare_pair(&mut self, old: &TypedSchema<'a>, new: &TypedSchema<'a>) -> Vec<Change> {
-        let key = [identity(old), identity(new)];
+        let key = [identity_text(old), identity_text(new)];
         if let Some(changes) = self.pair_changes.get(&key) {
             return changes.clone();
         }
@@ -254,7 +254,7 @@ pub(super) fn any_schema(canonicalizer: &Canonicalizer<'_>, alts: &[TypedSchema<
 
 /// Returns a text that identifies an alternative: its type and the addresses of the schemas that constrain it. Schemas
 /// that only refer to other schemas are left out.
-fn identity(alt: &TypedSchema<'_>) -> String {
+fn identity_text(alt: &TypedSchema<'_>) -> String {
     let only_refers = |schema: &Value| {
         let only = |key: &String| {
             ["$ref", "allOf", "anyOf", "oneOf", "$defs", "definitions"].contains(&key.as_str())

@@ -1,11 +1,13 @@
 //! Compares unions: pairs the alternatives of the old and the new version, and compares each pair.
 
-use super::change::{Change, is_harmless, severity};
+use super::change::{Change, count_by_severity, is_harmless};
 use super::rename;
 use super::schema_comparer::{SchemaComparer, any_schema, excerpt, full_schema};
 use super::typed_schema::TypedSchema;
 use super::validator;
-use super::variants::{Tagged, candidates, discriminators, key_overlap, variant_name, variant_names};
+use super::variants::{
+    Tagged, candidate_discriminators, key_overlap, matching_discriminators, variant_name, variant_names,
+};
 use agentnative_contract::alternatives;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -17,8 +19,9 @@ const MAX_UNTAGGED: usize = 40;
 impl<'a> SchemaComparer<'a> {
     /// Compares two unions of objects or of arrays, by a discriminating key such as `type` if there is one.
     pub(super) fn compare_unions(&mut self, old: &[TypedSchema<'a>], new: &[TypedSchema<'a>]) -> Vec<Change> {
-        let (before, after) = (candidates(&self.old, old), candidates(&self.new, new));
-        if let Some((old, new)) = discriminators(&before, &after) {
+        let (before, after) =
+            (candidate_discriminators(&self.old, old), candidate_discriminators(&self.new, new));
+        if let Some((old, new)) = matching_discriminators(&before, &after) {
             return self.compare_tagged(old, new);
         }
         if old.len() > MAX_UNTAGGED || new.len() > MAX_UNTAGGED {
@@ -40,7 +43,7 @@ impl<'a> SchemaComparer<'a> {
             });
         }
         let mut out = common.into_changes();
-        let (removed, added) = rename::differences(old, new);
+        let (removed, added) = rename::removed_and_added(old, new);
         for (tag, before) in added {
             let (value, alts) = &new[tag];
             let message = format!("the variant with `{new_key}` {} is new", excerpt(value));
@@ -48,7 +51,7 @@ impl<'a> SchemaComparer<'a> {
             let note = before.map(|from| {
                 format!("this looks like a rename: the variant {from}, of the same shape, was removed")
             });
-            out.push(Change { note, example: self.example_of(alts), ..change.under(new_key) });
+            out.push(Change { note, example: self.example_of(alts), ..change.with_parent_token(new_key) });
         }
         for (tag, after) in removed {
             let (value, _) = &old[tag];
@@ -56,7 +59,7 @@ impl<'a> SchemaComparer<'a> {
             let change = Change::compatible("diff-variant-removed", message).old(value);
             let note = after
                 .map(|to| format!("this looks like a rename: the variant {to}, of the same shape, is new"));
-            out.push(Change { note, ..change.under(old_key) });
+            out.push(Change { note, ..change.with_parent_token(old_key) });
         }
         out
     }
@@ -70,7 +73,9 @@ impl<'a> SchemaComparer<'a> {
         let names = OnceCell::new();
         for (at, one) in new.iter().enumerate() {
             let pairs = old.iter().map(|other| self.compare_pair(other, one)).enumerate();
-            let Some((nth, best)) = pairs.min_by_key(|(_, changes)| severity(changes)) else { continue };
+            let Some((nth, best)) = pairs.min_by_key(|(_, changes)| count_by_severity(changes)) else {
+                continue;
+            };
             used.insert(nth);
             let covered =
                 || validator::covers(&any_schema(&self.old, old), &full_schema(&self.new, one)) == Some(true);

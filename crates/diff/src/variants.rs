@@ -29,7 +29,8 @@ pub(super) fn variant_names<'a>(side: &Canonicalizer<'a>, alts: &[TypedSchema<'a
     let tag = |key: &str, alt: &TypedSchema<'a>| {
         alt.tags.get(key).cloned().or_else(|| only(side.finite_values(&alt.property(key))?))
     };
-    let mut tagged = candidates(side, alts).into_iter().filter(|(_, variants)| variants.len() == alts.len());
+    let mut tagged =
+        candidate_discriminators(side, alts).into_iter().filter(|(_, variants)| variants.len() == alts.len());
     let by_key = |(key, _): Tagged<'a>| -> Option<Vec<String>> {
         alts.iter().map(|alt| Some(variant_name(&key, &tag(&key, alt)?))).collect()
     };
@@ -52,7 +53,7 @@ pub(super) fn key_overlap(old: &TypedSchema<'_>, new: &TypedSchema<'_>) -> f64 {
 
 /// Returns a discriminating key of the old union and one of the new union, with their variants. The same key is
 /// preferred; otherwise a renamed key with common values. `None` if there is no such pair.
-pub(super) fn discriminators<'v, 'a>(
+pub(super) fn matching_discriminators<'v, 'a>(
     before: &'v [Tagged<'a>],
     after: &'v [Tagged<'a>],
 ) -> Option<(&'v Tagged<'a>, &'v Tagged<'a>)> {
@@ -75,7 +76,10 @@ pub(super) fn discriminators<'v, 'a>(
 
 /// Returns all keys that distinguish the alternatives, each with the variants that result. The usual keys, such as
 /// `type`, come first.
-pub(super) fn candidates<'a>(side: &Canonicalizer<'a>, alts: &[TypedSchema<'a>]) -> Vec<Tagged<'a>> {
+pub(super) fn candidate_discriminators<'a>(
+    side: &Canonicalizer<'a>,
+    alts: &[TypedSchema<'a>],
+) -> Vec<Tagged<'a>> {
     let keys = alts.first().into_iter().flat_map(|first| &first.required);
     let tagged = |key: &&str| Some(((*key).to_owned(), by_tag(side, alts, key)?));
     let mut keys: Vec<Tagged<'a>> = keys.filter_map(tagged).collect();

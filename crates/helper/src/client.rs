@@ -210,7 +210,7 @@ impl Helper {
             Wakeup::Timeout => {
                 self.child.kill().unwrap_or_default();
                 self.socket = None;
-                return Ok(HelperEvent::Finished(None, None));
+                return Ok(HelperEvent::AllEnded(None, None));
             }
             Wakeup::Reply => {}
         }
@@ -227,8 +227,8 @@ impl Helper {
                 }
                 Ok(HelperEvent::Done(index, outcome))
             }
-            Reply::Finished(confinement, why) => Ok(HelperEvent::Finished(confinement, why)),
-            Reply::Serving => Ok(HelperEvent::Serving),
+            Reply::Finished(confinement, why) => Ok(HelperEvent::AllEnded(confinement, why)),
+            Reply::Serving => Ok(HelperEvent::ServiceReady),
             Reply::Ready(_) | Reply::Refused(_) | Reply::Kept(_) | Reply::Left(_) => Err(self.gone_error()),
         }
     }

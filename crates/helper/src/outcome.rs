@@ -16,10 +16,10 @@ pub enum HelperEvent {
     /// The run of the job with this index, or the service with this index, has ended with this outcome.
     Done(usize, Box<Outcome>),
     /// The service that was requested last is ready.
-    Serving,
+    ServiceReady,
     /// All requested runs, or all services, have ended. The first value is the weakest confinement of the runs that had
     /// to be confined. The second is the reason why the system has no namespaces, if a run needed them.
-    Finished(Option<Confinement>, Option<String>),
+    AllEnded(Option<Confinement>, Option<String>),
     /// This process received the signal with this number.
     Signal(i32),
 }

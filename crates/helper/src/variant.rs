@@ -94,7 +94,7 @@ impl Variant {
     }
 
     /// Returns the names and values of the variables that the environment with index `nth` adds.
-    pub fn added(self, nth: u8) -> impl Iterator<Item = (&'static str, &'static str)> {
+    pub fn added_variables(self, nth: u8) -> impl Iterator<Item = (&'static str, &'static str)> {
         let (_, groups) = self.environments().get(usize::from(nth)).copied().unwrap_or_default();
         groups.iter().copied().flatten().copied()
     }

@@ -92,14 +92,14 @@ impl Baseline {
     }
 
     /// Sets the number of occurrences of `fault` to `count`, unless the number is already larger.
-    pub fn raise(&mut self, fault: Fault, count: usize) {
+    pub fn set_at_least(&mut self, fault: Fault, count: usize) {
         let own = self.faults.entry(fault).or_default();
         *own = count.max(*own);
     }
 
     /// Adds the faults of another baseline. A fault in both keeps the larger number of occurrences.
     pub fn merge(&mut self, other: Self) {
-        other.faults.into_iter().for_each(|(fault, count)| self.raise(fault, count));
+        other.faults.into_iter().for_each(|(fault, count)| self.set_at_least(fault, count));
     }
 
     /// Returns each fault with the number of its occurrences, sorted by fault.

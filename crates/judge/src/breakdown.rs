@@ -66,8 +66,9 @@ fn reporter(context: &CheckContext, run: &RunView) -> CheckId {
 /// Returns the failure that all plain runs (those without a special condition) share, including the run of `--help`.
 /// `None` if they differ, if fewer than two probes were run, or if the confinement may be the cause.
 fn breakdown<'a>(context: &'a CheckContext<'a>) -> Option<Breakdown<'a>> {
-    let help =
-        context.derived(DerivedKind::Help).find_map(|probe| context.plain(probe, OutputFormat::Text))?;
+    let help = context
+        .derived_probes(DerivedKind::Help)
+        .find_map(|probe| context.plain(probe, OutputFormat::Text))?;
     let (end, line) = failure(&help)?;
     if !confined::obstacles(&help).is_empty() {
         return None;

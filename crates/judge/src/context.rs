@@ -140,7 +140,12 @@ impl<'a> CheckContext<'a> {
 
     /// Returns the first run of `probe` in `format` under the condition `variant`, which may be combined with other
     /// conditions.
-    pub fn under(&'a self, probe: &'a Probe, format: OutputFormat, variant: Variant) -> Option<RunView<'a>> {
+    pub fn find_run_under(
+        &'a self,
+        probe: &'a Probe,
+        format: OutputFormat,
+        variant: Variant,
+    ) -> Option<RunView<'a>> {
         self.runs_under(probe, variant).find(|run| run.format() == format)
     }
 
@@ -190,7 +195,7 @@ impl<'a> CheckContext<'a> {
     /// Returns the declared probes that are run without a format flag, such as `--output json`, because the probe may
     /// interpret the flag as something else.
     pub fn probes_without_format(&'a self) -> impl Iterator<Item = &'a Probe> {
-        self.declared().filter(|probe| probe.omits_format_flag())
+        self.declared_probes().filter(|probe| probe.omits_format_flag())
     }
 
     /// Returns why `run` is skipped after a run of the same call, or of the probe from which it is derived, timed out.
@@ -256,8 +261,8 @@ impl<'a> CheckContext<'a> {
     pub fn declared_under(&'a self, variant: Variant) -> impl Iterator<Item = RunView<'a>> {
         let runs = move |probe| self.runs_under(probe, variant);
         let is_supported = |run: &RunView| !matches!(self.format_support(run.format()), FormatSupport::No(_));
-        let in_formats = self.declared().flat_map(runs).filter(is_supported);
-        in_formats.chain(self.derived(DerivedKind::NoFormat).flat_map(runs))
+        let in_formats = self.declared_probes().flat_map(runs).filter(is_supported);
+        in_formats.chain(self.derived_probes(DerivedKind::NoFormat).flat_map(runs))
     }
 
     /// Returns the runs of `probe` under the condition `variant`, in all formats.
@@ -296,24 +301,24 @@ impl<'a> CheckContext<'a> {
 
     /// Returns the declared probes, without those that only run in scenarios because they change something or wait for
     /// a server.
-    pub fn declared(&'a self) -> impl Iterator<Item = &'a Probe> {
+    pub fn declared_probes(&'a self) -> impl Iterator<Item = &'a Probe> {
         self.probes.iter().filter(|probe| probe.is_declared() && !probe.runs_only_in_scenarios())
     }
 
     /// Returns the declared probes that change something, each with its declared effect.
-    pub fn changing(&'a self) -> impl Iterator<Item = (&'a Probe, &'a Effect)> {
+    pub fn changing_probes(&'a self) -> impl Iterator<Item = (&'a Probe, &'a Effect)> {
         let declared = self.probes.iter().filter(|probe| probe.is_declared());
         declared.filter_map(|probe| Some((probe, probe.effect.as_ref()?)))
     }
 
     /// Returns the declared probes that print data to stdout, instead of an error.
     pub fn data_probes(&'a self) -> impl Iterator<Item = &'a Probe> {
-        self.declared().filter(|probe| probe.prints_data())
+        self.declared_probes().filter(|probe| probe.prints_data())
     }
 
     /// Returns the probes that should fail: declared ones that print no data, and derived calls with an unknown flag or
     /// command.
-    pub fn failures(&'a self) -> impl Iterator<Item = &'a Probe> {
+    pub fn failing_probes(&'a self) -> impl Iterator<Item = &'a Probe> {
         self.probes.iter().filter(|probe| {
             let unknown =
                 probe.is_kind(DerivedKind::UnknownFlag) || probe.is_kind(DerivedKind::UnknownCommand);
@@ -322,19 +327,19 @@ impl<'a> CheckContext<'a> {
     }
 
     /// Returns the derived calls of `kind`, such as all calls of `--help`.
-    pub fn derived(&'a self, kind: DerivedKind) -> impl Iterator<Item = &'a Probe> {
+    pub fn derived_probes(&'a self, kind: DerivedKind) -> impl Iterator<Item = &'a Probe> {
         self.probes.iter().filter(move |probe| probe.is_kind(kind))
     }
 
     /// Returns the calls of `kind`, such as calls with an unknown flag, that are derived from `probe`.
     pub fn derived_from(&'a self, kind: DerivedKind, probe: &Probe) -> impl Iterator<Item = &'a Probe> {
         let name = probe.name.clone();
-        self.derived(kind).filter(move |derived| derived.source() == Some(&name))
+        self.derived_probes(kind).filter(move |derived| derived.source() == Some(&name))
     }
 
     /// Returns the call of `kind` that is derived from `probe` for `case`, which distinguishes several calls of the
     /// same kind.
-    pub fn case(&'a self, kind: DerivedKind, probe: &Probe, case: &Case) -> Option<&'a Probe> {
+    pub fn derived_for_case(&'a self, kind: DerivedKind, probe: &Probe, case: &Case) -> Option<&'a Probe> {
         let id = ProbeId::Derived { kind, source: Some(probe.name.clone()), case: case.clone() };
         self.probe(&id)
     }

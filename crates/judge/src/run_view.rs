@@ -96,14 +96,14 @@ impl<'a> RunView<'a> {
 
     /// Parses a stream strictly as one JSON document, whatever the format of the run, and returns its problems and its
     /// shape.
-    pub fn document(&self, stream: Stream) -> Arc<Scan> {
+    pub fn scan_as_document(&self, stream: Stream) -> Arc<Scan> {
         self.context.scans.scan(self.bytes(stream), OutputFormat::Json)
     }
 
     /// Returns the content of a stream as a JSON value; `None` if it is not exactly one JSON document or is too long.
     pub fn value(&self, stream: Stream) -> Option<Value> {
         let bytes = self.bytes(stream);
-        if bytes.len() > MAX_HELD || self.document(stream).structural().is_some() {
+        if bytes.len() > MAX_HELD || self.scan_as_document(stream).structural().is_some() {
             return None;
         }
         strict_json::read_value(bytes.reader(), &strict_json::ReadOptions::default(), MAX_HELD).ok()?.value
@@ -273,7 +273,7 @@ impl<'a> RunView<'a> {
 
     /// Returns the command line of the first program that the run called for `purpose`, such as a browser or a pager;
     /// `None` if it called none. Returns an error if the recording does not contain the called programs.
-    pub fn trip(&self, purpose: TripwirePurpose) -> Result<Option<String>, Reason> {
+    pub fn called_program(&self, purpose: TripwirePurpose) -> Result<Option<String>, Reason> {
         let Some(trips) = &self.observation.trips else {
             if let RunEnd::NotStarted(..) = self.observation.end {
                 return Err(self.unusable().unwrap_or_default());
@@ -363,14 +363,14 @@ impl<'a> RunView<'a> {
     pub fn blocked_by(&self, check: CheckId, what: String) -> Reason {
         Reason {
             message: format!("{what}: see {check}"),
-            blocked_by: Some(self.cause(check)),
+            blocked_by: Some(self.reference_to(check)),
             ..Reason::default()
         }
     }
 
     /// Returns a reference to the verdict of `check` on this run. For a derived call, it names the declared probe,
     /// because the call has the faults of this probe.
-    pub fn cause(&self, check: CheckId) -> BlockedBy {
+    pub fn reference_to(&self, check: CheckId) -> BlockedBy {
         let probe = self.probe.source().unwrap_or(&self.probe.name);
         BlockedBy { id: check, probe: Some(probe.to_owned()), format: Some(self.format()) }
     }

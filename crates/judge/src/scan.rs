@@ -45,7 +45,7 @@ impl Scan {
             OutputFormat::Jsonl => read_lines(bytes.reader(), &options, &mut sink)?,
             OutputFormat::Json | OutputFormat::Text => read_document(bytes.reader(), &options, &mut sink)?,
         };
-        let controls_follow = match summary.first(ProblemSeverity::Structural) {
+        let controls_follow = match summary.first_of_severity(ProblemSeverity::Structural) {
             Some(problem) if matches!(problem.kind, ProblemKind::Syntax | ProblemKind::Trailing) => {
                 controls_follow(bytes, problem.position.offset)?
             }

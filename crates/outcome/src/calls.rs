@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::xxh3_64;
 pub(super) struct Update<'e> {
     pub(super) id: &'e str,
     /// True if the event begins a new call, even if an earlier call has the same ID.
-    pub(super) begins: bool,
+    pub(super) is_new_call: bool,
     pub(super) message: Option<&'e str>,
     pub(super) name: Option<&'e str>,
     /// Status of the call if it has ended, otherwise `None`.
@@ -87,7 +87,7 @@ impl Calls {
         let output = event.text(Field::ToolOutput).or(event.text(Field::ToolError));
         let update = Update {
             id: event.nonempty(Field::CallId).or(event.nonempty(Field::PartId))?,
-            begins: false,
+            is_new_call: false,
             message: event.nonempty(Field::PartMessage),
             name: event.nonempty(Field::Tool),
             status: match event.text(Field::ToolStatus) {
@@ -111,7 +111,7 @@ impl Calls {
         let message = update.message.map(|message| xxh3_64(message.as_bytes()));
         // Some providers reuse the ids of calls in each message.
         let same = |call: &Call| {
-            !(update.begins && call.status.is_some())
+            !(update.is_new_call && call.status.is_some())
                 && (call.message.is_none() || message.is_none() || call.message == message)
         };
         let known = self.index.get(&hash).copied().filter(|index| same(&self.list[*index]));

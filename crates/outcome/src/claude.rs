@@ -100,7 +100,7 @@ fn assistant(session: &mut Session, event: &Value, variant: &ClaudeVariant) {
                 let (tool, input) = (nonempty(block, "/name"), block.get("input"));
                 session.update_call(Update {
                     id: nonempty(block, "/id").unwrap_or_default(),
-                    begins: true,
+                    is_new_call: true,
                     name: tool,
                     input: input.cloned(),
                     file_changes: file_changes(tool, input),

@@ -84,7 +84,7 @@ fn call(session: &mut Session, event: &Value, now: Option<f64>, status: Option<C
     let output = output.map(|output| output.as_str().map_or_else(|| output.to_string(), str::to_owned));
     session.update_call(Update {
         id: nonempty(event, "/event/toolCallId").unwrap_or_default(),
-        begins: status.is_none(),
+        is_new_call: status.is_none(),
         name: tool,
         start: now.filter(|_| status.is_none()),
         end: now.filter(|_| status.is_some()),

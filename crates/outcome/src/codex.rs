@@ -129,7 +129,7 @@ fn call(session: &mut Session, item: &Value, kind: &str, completed: bool) {
             (item.get("arguments").cloned().unwrap_or_else(|| json!({})), output)
         }
     };
-    let file_changes = items(item, "/changes").filter_map(change).collect();
+    let file_changes = items(item, "/changes").filter_map(artifact_change).collect();
     let name = Some(tool.as_deref().unwrap_or(kind));
     session.update_call(Update {
         id,
@@ -142,7 +142,7 @@ fn call(session: &mut Session, item: &Value, kind: &str, completed: bool) {
     });
 }
 
-fn change(change: &Value) -> Option<ArtifactChange> {
+fn artifact_change(change: &Value) -> Option<ArtifactChange> {
     let operation = match text(change, "/kind")? {
         "add" => Operation::Created,
         "delete" => Operation::Deleted,
@@ -189,7 +189,7 @@ fn legacy_event(session: &mut Session, event: &Value) {
             let input = Some(json!({ "command": event.pointer("/msg/command") }));
             session.update_call(Update {
                 id,
-                begins: true,
+                is_new_call: true,
                 name: Some("command_execution"),
                 input,
                 ..Update::default()

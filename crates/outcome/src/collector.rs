@@ -226,7 +226,7 @@ impl Sink for LineSink<'_> {
         if self.needs.0 {
             self.fields.event(event);
         }
-        self.builder.event(event);
+        self.builder.handle_token(event);
     }
 }
 

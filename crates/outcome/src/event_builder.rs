@@ -62,7 +62,7 @@ impl EventBuilder {
     }
 
     /// Handles the next token of the event, such as a key or a number.
-    pub(super) fn event(&mut self, event: Event<'_>) {
+    pub(super) fn handle_token(&mut self, event: Event<'_>) {
         if self.builder.is_none() {
             return;
         }

@@ -78,7 +78,7 @@ fn call(session: &mut Session, event: &Value, now: Option<f64>) {
         let input = input.cloned();
         session.update_call(Update {
             id,
-            begins: true,
+            is_new_call: true,
             name: tool,
             start: now,
             input,

@@ -73,7 +73,7 @@ fn session_info(state: &mut State, event: &EventFields) -> MapResult {
         return MapResult::Missing("an id in properties.info");
     };
     let Some(session) = state.session(Some(id)) else { return MapResult::Ignored };
-    session.announced = true;
+    session.is_described = true;
     session.version = event.string(Field::Version).or(session.version.take());
     session.parent = event.string(Field::InfoParent).or(session.parent.take());
     session.created = event.number(Field::Created).or(session.created);
@@ -173,7 +173,7 @@ fn part(state: &mut State, event: &EventFields) -> MapResult {
     let Some(kind) = event.nonempty(Field::PartType) else { return MapResult::Missing("a type of part") };
     let id = event.nonempty(Field::PartSession).or(event.nonempty(Field::Session));
     match kind {
-        "tool" => return state.tool(event),
+        "tool" => return state.update_tool_call(event),
         "step-start" | "step-finish" | "reasoning" => {
             return state.session(id).map_or(MapResult::Ignored, |session| {
                 let id = event.nonempty(Field::PartId).unwrap_or_default();

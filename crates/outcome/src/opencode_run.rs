@@ -32,7 +32,7 @@ fn map_event(state: &mut State, event: &EventFields, kind: &str) -> MapResult {
     else {
         return MapResult::Ignored;
     };
-    session.announced = true;
+    session.is_described = true;
     let time = event.number(Field::Timestamp);
     session.record_time(time);
     if let Some(details) = error.flatten() {
@@ -62,7 +62,7 @@ fn map_event(state: &mut State, event: &EventFields, kind: &str) -> MapResult {
             }
         }
         "reasoning" => trace_text(session, event, true),
-        "tool_use" => return state.tool(event),
+        "tool_use" => return state.update_tool_call(event),
         "step_finish" => {
             // Each step is one answer, like a message of the server.
             let run = &mut session.assistant;

@@ -76,7 +76,7 @@ fn assistant(session: &mut Session, event: &Value, id: &str, now: Option<f64>) {
                 let input = input.cloned();
                 session.update_call(Update {
                     id,
-                    begins: true,
+                    is_new_call: true,
                     name: tool,
                     input,
                     file_changes,

@@ -93,7 +93,7 @@ pub(super) struct Session {
     pub(super) id: String,
     pub(super) parent: Option<String>,
     /// True if an event describes the session, instead of only naming it.
-    pub(super) announced: bool,
+    pub(super) is_described: bool,
     pub(super) created: Option<f64>,
     pub(super) updated: Option<f64>,
     pub(super) activity: Activity,

@@ -197,7 +197,7 @@ impl State {
     }
 
     /// Handles an event about a tool call, for both mappers of opencode.
-    pub(super) fn tool(&mut self, event: &EventFields) -> MapResult {
+    pub(super) fn update_tool_call(&mut self, event: &EventFields) -> MapResult {
         let (full, event_number) = (self.options.full, self.events);
         let Some(session) =
             self.session(event.nonempty(Field::PartSession).or(event.nonempty(Field::Session)))
@@ -262,7 +262,7 @@ impl State {
 
     /// Returns the session of the run: the outermost parent of the first announced session.
     pub(super) fn main(&self) -> Option<&Session> {
-        let announced = self.sessions.iter().find(|session| session.announced);
+        let announced = self.sessions.iter().find(|session| session.is_described);
         announced.or(self.sessions.first()).map(|session| self.root(session))
     }
 

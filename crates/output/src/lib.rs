@@ -72,7 +72,7 @@ impl Output {
             measure_err: config::progress_width,
             #[cfg(feature = "startup")]
             check: startup::check_stdout,
-            ..Self::with(config, std::io::stdout(), std::io::stderr())
+            ..Self::with_streams(config, std::io::stdout(), std::io::stderr())
         }
     }
 
@@ -96,7 +96,7 @@ impl Output {
 
 impl<O: Write, E: Write> Output<O, E> {
     /// Creates an output that writes to `out` and `err` instead of stdout and stderr.
-    pub const fn with(config: OutputConfig, out: O, err: E) -> Self {
+    pub const fn with_streams(config: OutputConfig, out: O, err: E) -> Self {
         let (measure, measure_err): (fn() -> _, fn() -> _) = (|| None, || None);
         let check = || Ok(());
         Self {

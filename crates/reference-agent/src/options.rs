@@ -268,7 +268,7 @@ impl Options {
     }
 
     /// Returns the settings for a run that failed before its settings were known. Only the protocol is set.
-    pub fn unresolved(protocol: &'static Protocol) -> Self {
+    pub fn with_protocol_only(protocol: &'static Protocol) -> Self {
         Self { protocol, model: Some(String::new()), ..Self::default() }
     }
 

@@ -55,7 +55,7 @@ pub fn run(options: Options, output: &mut Output) -> u8 {
 
 /// Reports a failure that happened before the run could start, in the given protocol. Returns the exit code.
 pub fn report_startup_failure(protocol: &'static Protocol, failure: Failure, output: &mut Output) -> u8 {
-    SessionRun::new(Options::unresolved(protocol)).finish(&Err(failure), output)
+    SessionRun::new(Options::with_protocol_only(protocol)).finish(&Err(failure), output)
 }
 
 fn spawn_engine(
@@ -206,7 +206,7 @@ impl SessionRun {
         // An interrupted tool call gets a result before the run ends.
         if let (Some(_), None, Some(call)) = (failure, unreported, self.summary.open_call.clone()) {
             let duration = now_ms().saturating_sub(call.started);
-            let record = call.finish(Err(ToolError::execution("the run was interrupted")), duration);
+            let record = call.finish(Err(ToolError::execution_error("the run was interrupted")), duration);
             let _ = self.handle_event(&AgentEvent::ToolResult(record), output);
         }
         if let Some(scratchpad) = &mut self.scratchpad {

@@ -47,11 +47,11 @@ impl ToolError {
         Self { code, message: message.into() }
     }
     /// Creates an error with the general code [`ToolCode::ExecutionError`].
-    pub fn execution(message: impl Into<String>) -> Self {
+    pub fn execution_error(message: impl Into<String>) -> Self {
         Self::new(ToolCode::ExecutionError, message)
     }
     /// Creates an error for invalid arguments.
-    pub fn args(message: impl Into<String>) -> Self {
+    pub fn invalid_arguments(message: impl Into<String>) -> Self {
         Self::new(ToolCode::InvalidArgs, message)
     }
 }

@@ -125,7 +125,7 @@ impl<R: Read> Input<R> {
                 return Some(searched + found);
             }
             searched = rest.len();
-            if searched > MAX_CAPACITY / 2 || !self.fill() {
+            if searched > MAX_CAPACITY / 2 || !self.read_more() {
                 return None;
             }
         }
@@ -141,7 +141,7 @@ impl<R: Read> Input<R> {
     /// the end of the input and at bytes that are not UTF-8.
     #[inline]
     pub(super) fn peek(&mut self) -> Option<u8> {
-        if self.next == self.valid_end && !self.fill() {
+        if self.next == self.valid_end && !self.read_more() {
             return None;
         }
         self.buffered_byte()
@@ -166,7 +166,7 @@ impl<R: Read> Input<R> {
     /// needed. For small numbers only.
     pub(super) fn ensure(&mut self, bytes: usize) -> bool {
         while self.valid_end - self.next < bytes {
-            if !self.fill() {
+            if !self.read_more() {
                 return false;
             }
         }
@@ -181,7 +181,7 @@ impl<R: Read> Input<R> {
     /// Reads until the buffer has more valid bytes than before. Returns false at the end of the input and at bytes that
     /// are not UTF-8.
     #[cold]
-    pub(super) fn fill(&mut self) -> bool {
+    pub(super) fn read_more(&mut self) -> bool {
         let before = self.valid_end - self.next;
         while !self.invalid && !self.ended && self.valid_end - self.next == before {
             self.read_once();

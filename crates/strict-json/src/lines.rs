@@ -61,7 +61,7 @@ pub fn read_lines_in_memory<S: Sink>(bytes: &[u8], options: &ReadOptions, sink: 
 impl<R: Read, S: Sink> Parser<'_, R, S> {
     /// Reads all lines of the input. `number` is the line number of the first one.
     fn read_all(&mut self, number: u64) {
-        self.line.wanted = true;
+        self.line.is_json_lines = true;
         self.line.number = number;
         while !self.sink.is_done() && self.read_line() {}
     }

@@ -17,7 +17,7 @@ pub(super) type Step<T = ()> = Result<T, Stop>;
 #[derive(Default)]
 pub(super) struct LineState {
     /// True if the input is JSON Lines.
-    pub(super) wanted: bool,
+    pub(super) is_json_lines: bool,
     /// Offset of the first byte of the current line.
     pub(super) start: u64,
     /// Offset of the first byte of the current record.
@@ -169,7 +169,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
 
     fn token_after_space(&mut self, expected: Expected) -> Step<u8> {
         loop {
-            let one_line = self.line.wanted && !self.line.spans;
+            let one_line = self.line.is_json_lines && !self.line.spans;
             match self.space(!one_line) {
                 Some(b'\n') if one_line => self.line_ends(expected)?,
                 Some(byte) => return Ok(byte),
@@ -247,7 +247,7 @@ impl<'s, R: Read, S: Sink> Parser<'s, R, S> {
                 && sign == 0
                 && LITERALS.iter().any(|(literal, _)| literal.starts_with(word));
             if literal_begins
-                && self.input.rest().get(length).is_none_or(|byte| self.line.wanted && *byte == b'\n')
+                && self.input.rest().get(length).is_none_or(|byte| self.line.is_json_lines && *byte == b'\n')
             {
                 self.input.advance(length);
                 let at_end = self.input.peek().is_none();

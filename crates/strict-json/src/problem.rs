@@ -154,17 +154,17 @@ impl ReadSummary {
     }
 
     /// Returns the number of problems of this severity, including those that are not in [`ReadSummary::problems`].
-    pub fn count_class(&self, class: ProblemSeverity) -> u64 {
+    pub fn count_severity(&self, class: ProblemSeverity) -> u64 {
         ProblemKind::ALL.iter().filter(|kind| kind.class() == class).map(|kind| self.count(*kind)).sum()
     }
 
     /// Returns the first problem of this severity in [`ReadSummary::problems`].
-    pub fn first(&self, class: ProblemSeverity) -> Option<&Problem> {
+    pub fn first_of_severity(&self, class: ProblemSeverity) -> Option<&Problem> {
         self.problems.iter().find(|problem| problem.kind.class() == class)
     }
 
     /// Returns whether a strict reader rejects the input: it has a structural or strict problem.
     pub fn rejected(&self) -> bool {
-        self.count_class(ProblemSeverity::Structural) + self.count_class(ProblemSeverity::Strict) > 0
+        self.count_severity(ProblemSeverity::Structural) + self.count_severity(ProblemSeverity::Strict) > 0
     }
 }

@@ -20,7 +20,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
             word_length += 1;
         }
         let kind = match byte {
-            b'\n' if self.line.wanted => return self.torn(at, expected),
+            b'\n' if self.line.is_json_lines => return self.torn(at, expected),
             0 => ProblemKind::Nul,
             1..=8 | 0x0b | 0x0c | 0x0e..=0x1f | 0x7f => ProblemKind::Control,
             0xc2 if (0x80..=0x9f).contains(&first_code_point(self.input.rest())) => ProblemKind::Control,
@@ -36,7 +36,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
 
     fn describe_expected(&self, expected: Expected) -> &'static str {
         match expected {
-            Expected::End if self.line.wanted => "a newline after the record",
+            Expected::End if self.line.is_json_lines => "a newline after the record",
             _ => expected.description(),
         }
     }
@@ -54,7 +54,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
                 format!("expected UTF-8, found {byte:#04x}")
             });
         }
-        if self.line.wanted {
+        if self.line.is_json_lines {
             return self.torn(at, expected);
         }
         self.report(ProblemKind::Truncated, at, expected.scope(), |_| {

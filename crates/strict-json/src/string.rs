@@ -151,7 +151,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
                     return Ok(());
                 }
                 Some(b'\\') => self.escape(state)?,
-                Some(b'\n') if self.line.wanted => {
+                Some(b'\n') if self.line.is_json_lines => {
                     return Err(self.torn(self.input.offset(), state.expected));
                 }
                 Some(byte) => {
@@ -161,7 +161,7 @@ impl<R: Read, S: Sink> Parser<'_, R, S> {
                     }));
                 }
                 None if self.sink.is_done() => return Err(Stop),
-                None if self.input.fill() => {}
+                None if self.input.read_more() => {}
                 None => return Err(self.ended(state.expected)),
             }
         }

@@ -29,7 +29,7 @@ pub struct Tape {
     /// While events are written to the tape: the index in `cells` of each open container.
     open: Vec<usize>,
     /// While a record is read without events: its open containers.
-    levels: Vec<OpenContainer>,
+    clean_open: Vec<OpenContainer>,
     /// Hashes of the keys of all `levels`, concatenated.
     key_fingerprints: Vec<u64>,
     /// Offset of the record in the bytes that are read, to which the offsets of events refer.

@@ -26,7 +26,7 @@ pub(super) struct Marked {
 }
 
 /// Returns the start and the length, in bytes, of the part of a stream that is shown for a problem at this offset.
-pub(super) const fn window(offset: u64) -> (u64, u64) {
+pub(super) const fn shown_range(offset: u64) -> (u64, u64) {
     let start = (offset - offset % ROW_BYTES).saturating_sub(CONTEXT_ROWS * ROW_BYTES);
     (start, (2 * CONTEXT_ROWS + 1) * ROW_BYTES)
 }

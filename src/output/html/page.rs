@@ -254,7 +254,7 @@ impl<'a> Fault<'a> {
             command,
             place: place(evidence),
             run,
-            excerpt: evidence.excerpt.as_deref().map(|text| marked(text, evidence.caret)),
+            excerpt: evidence.excerpt.as_deref().map(|text| split_at_caret(text, evidence.caret)),
             hex: run.and_then(|run| hex_rows(observations[run].1, evidence)).unwrap_or_default(),
         }
     }
@@ -278,7 +278,7 @@ fn place(evidence: &Evidence) -> String {
 
 /// Splits the text into the parts before, at and after the character with index `caret`. Without a caret, no part is
 /// marked.
-fn marked(text: &str, caret: Option<usize>) -> Marked {
+fn split_at_caret(text: &str, caret: Option<usize>) -> Marked {
     let at = caret.and_then(|caret| text.char_indices().nth(caret));
     match (at, caret) {
         (Some((at, c)), _) => {
@@ -311,7 +311,7 @@ fn hex_rows(seen: &Observation, evidence: &Evidence) -> Option<Vec<hex::HexRow>>
         Stream::Stderr => &seen.stderr,
     };
     let fault = evidence.offset?;
-    let (start, length) = hex::window(fault);
+    let (start, length) = hex::shown_range(fault);
     let mut bytes = vec![0; usize::try_from(length).ok()?];
     let read = captured.bytes.read_at(start, &mut bytes).ok()?;
     Some(hex::rows(&bytes[..read], start, fault))
@@ -350,6 +350,6 @@ impl RunView {
 
 /// Returns the verdicts with a count above 0.
 fn counts(summary: &ReportSummary) -> VerdictCounts {
-    let counts = STATUS_ORDER.into_iter().map(|status| (status.name(), summary.number(status)));
+    let counts = STATUS_ORDER.into_iter().map(|status| (status.name(), summary.count_of(status)));
     counts.filter(|(_, number)| *number > 0).collect()
 }

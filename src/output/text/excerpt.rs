@@ -19,7 +19,7 @@ pub(super) fn excerpt(page: &mut Page, indent: usize, evidence: &Evidence) {
     let ExcerptLine { shown, caret, name, width } = &drawn;
     let pad: usize = shown.chars().take(*caret).map(char_width).sum();
     drawn.line(page, indent, None);
-    let bar = || bar("", name);
+    let bar = || left_margin("", name);
     let mut first = vec![bar()];
     if evidence.caret.is_some() {
         let caret = StyledText::new(Tone::Error, format!("{}^", " ".repeat(pad)));
@@ -71,12 +71,12 @@ impl ExcerptLine {
     fn line(&self, page: &mut Page, indent: usize, after: Option<&str>) {
         let text = expand_tabs(&self.shown);
         let after = StyledText::new(Tone::Error, after.unwrap_or_default());
-        page.line(indent, &[bar(&self.name, &self.name), StyledText::plain(&text), after]);
+        page.line(indent, &[left_margin(&self.name, &self.name), StyledText::plain(&text), after]);
     }
 }
 
 /// Returns the left margin of a line: `text`, right-aligned to the width of `name`, and a vertical bar.
-fn bar(text: &str, name: &str) -> StyledText {
+fn left_margin(text: &str, name: &str) -> StyledText {
     StyledText::new(Tone::Hint, format!("{text:>gutter$} │ ", gutter = name.chars().count()))
 }
 

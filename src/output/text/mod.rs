@@ -85,7 +85,7 @@ impl<'p> ReportPage<'p> {
         if !named.is_empty() {
             problem::warnings(&mut self, &named);
         }
-        problem::lacks(&mut self, &lacks);
+        problem::show_declared_lacks(&mut self, &lacks);
         if !self.verbose {
             self.page.blank();
             self.undecided();

@@ -124,7 +124,7 @@ pub(super) fn declared_lacks(result: &CheckResult) -> Option<Vec<&str>> {
 }
 
 /// Shows one line with all features that the configuration declares as missing: `lacks: jsonl`.
-pub(super) fn lacks(report: &mut ReportPage<'_>, results: &[&CheckResult]) {
+pub(super) fn show_declared_lacks(report: &mut ReportPage<'_>, results: &[&CheckResult]) {
     let mut names: Vec<&str> = results.iter().filter_map(|result| declared_lacks(result)).flatten().collect();
     names.dedup();
     let Some(first) = results.first() else { return };
@@ -157,13 +157,13 @@ fn is_one_line(report: &ReportPage<'_>, result: &CheckResult) -> bool {
 fn show(report: &mut ReportPage<'_>, result: &CheckResult, kind: &SameKindProblems<'_>) {
     if report.verbose {
         for evidence in iter::once(kind.shown).chain(kind.others.iter().copied()) {
-            call(report, evidence, None);
+            show_call(report, evidence, None);
             excerpt(report.page, INDENT, evidence);
         }
         return;
     }
     let fits = |places: &String| report.detail < Detail::OnePlace || places.len() <= MAX_SHORT_PLACES;
-    call(report, kind.shown, also(kind, result.evidence_left_out).filter(fits));
+    show_call(report, kind.shown, list_other_places(kind, result.evidence_left_out).filter(fits));
     let is_fail = result.status == Status::Fail;
     if is_fail && kind.shown.excerpt.is_some() {
         match report.detail {
@@ -176,7 +176,7 @@ fn show(report: &mut ReportPage<'_>, result: &CheckResult, kind: &SameKindProble
 }
 
 /// Shows the command line with its condition, or the place in a file; then `also`, the other places of the problem.
-fn call(report: &mut ReportPage<'_>, evidence: &Evidence, also: Option<String>) {
+fn show_call(report: &mut ReportPage<'_>, evidence: &Evidence, also: Option<String>) {
     let mut cells = Vec::new();
     let (variant, nth) = (evidence.variant, evidence.nth.unwrap_or_default());
     if let Some(file) = place_in_file(evidence) {
@@ -224,14 +224,16 @@ fn strip_count(message: &str) -> &str {
 
 /// Lists the other places of a problem: files, other probes, then other formats and conditions of the same probe. Ends
 /// with the number of places that are not listed, which includes `more`. `None` if there are no other places.
-fn also(kind: &SameKindProblems<'_>, more: usize) -> Option<String> {
+fn list_other_places(kind: &SameKindProblems<'_>, more: usize) -> Option<String> {
     let shown = kind.shown;
     let [mut files, mut probes, mut formats, mut conditions] = [const { Vec::new() }; 4];
     for other in &kind.others {
         let (place, places) = match (place_in_file(other), &other.probe) {
             (Some(place), _) => (Some(place), &mut files),
-            (None, Some(probe)) if declared(probe) != shown.probe.as_deref().map_or("", declared) => {
-                (Some(declared(probe).to_owned()), &mut probes)
+            (None, Some(probe))
+                if declared_probe_name(probe) != shown.probe.as_deref().map_or("", declared_probe_name) =>
+            {
+                (Some(declared_probe_name(probe).to_owned()), &mut probes)
             }
             (None, _) if other.format != shown.format => {
                 (other.format.map(|format| format.name().to_owned()), &mut formats)
@@ -269,7 +271,7 @@ fn condition(variant: Option<Variant>) -> Option<String> {
 }
 
 /// Returns the name of the declared probe from which a probe is derived: `list` for `list, --json`.
-fn declared(probe: &str) -> &str {
+fn declared_probe_name(probe: &str) -> &str {
     probe.split_once(", ").map_or(probe, |(declared, _)| declared)
 }
 

@@ -71,7 +71,11 @@ impl ContractPage {
         if !summary.conditions.is_empty() {
             out.push_str("\n## Exit codes\n");
             let rows = summary.conditions.iter().map(|condition| {
-                [condition.codes(), inline(&condition.meaning(), name), inline(&condition.data(), name)]
+                [
+                    condition.codes(),
+                    inline(&condition.meaning(), name),
+                    inline(&condition.describe_streams(), name),
+                ]
             });
             out.push_str(&table(["Exit code", "Meaning", "Data"], rows));
         }

@@ -54,7 +54,7 @@ struct Builder<'t, 'n> {
     /// Whether the document has a top-level member with this name.
     found: bool,
     /// Whether the next value is the value of the member, or inside it.
-    inside: bool,
+    in_member: bool,
     open: Vec<Container<'t>>,
     /// The text so far of a long string, which arrives in parts.
     parts: String,
@@ -69,7 +69,7 @@ impl<'t, 'n> Builder<'t, 'n> {
             name,
             depth: 0,
             found: false,
-            inside: false,
+            in_member: false,
             open: Vec::new(),
             parts: String::new(),
             value: None,
@@ -84,7 +84,7 @@ impl<'t, 'n> Builder<'t, 'n> {
             Some(Container::Array(_, elements)) => elements.push(value),
             None => {
                 self.value = Some(value);
-                self.inside = false;
+                self.in_member = false;
             }
         }
     }
@@ -92,7 +92,7 @@ impl<'t, 'n> Builder<'t, 'n> {
     /// Adds an error for a JSON value that TOML does not have, such as `null`.
     fn reject(&mut self, span: super::Span, message: &'static str) {
         self.unsupported.push((span, message));
-        self.inside &= !self.open.is_empty();
+        self.in_member &= !self.open.is_empty();
     }
 
     fn number(&mut self, span: super::Span) {
@@ -108,8 +108,8 @@ impl Sink for Builder<'_, '_> {
         if let Event::Key(_, key) = event
             && self.depth == 1
         {
-            self.inside = key == self.name;
-            self.found |= self.inside;
+            self.in_member = key == self.name;
+            self.found |= self.in_member;
             return;
         }
         match event {
@@ -117,7 +117,7 @@ impl Sink for Builder<'_, '_> {
             Event::End(_) => self.depth -= 1,
             _ => {}
         }
-        if !self.inside {
+        if !self.in_member {
             return;
         }
         let to_range = |span: Span| range(span.start, span.end);

@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 /// A TOML table, with its name in messages and its place in the file.
 pub struct Table<'a> {
     /// Collects the errors of the file.
-    pub faults: &'a Diagnostics<'a>,
+    pub diagnostics: &'a Diagnostics<'a>,
     /// What messages call it, such as `[program]`.
     title: String,
     /// The range of bytes in the file.
@@ -23,7 +23,7 @@ pub struct Table<'a> {
 #[derive(Clone)]
 pub struct Value<'a> {
     /// Collects the errors of the file.
-    pub faults: &'a Diagnostics<'a>,
+    pub diagnostics: &'a Diagnostics<'a>,
     /// What messages call it, such as `[program]`.
     title: String,
     /// The range of bytes in the file.
@@ -53,7 +53,7 @@ impl<'a> Table<'a> {
         span: Span,
         entries: &'a DeTable<'a>,
     ) -> Self {
-        Self { faults, title: title.into(), span, entries }
+        Self { diagnostics: faults, title: title.into(), span, entries }
     }
 
     /// Reports every key of the table that is not in `keys`.
@@ -68,7 +68,7 @@ impl<'a> Table<'a> {
             let name: &str = key.get_ref();
             if !keys.contains(&name) {
                 let near = hint(name).unwrap_or_else(|| name_hint(name, keys.iter().copied()));
-                self.faults.add(&key.span(), format!("unknown key `{name}` in {}; {near}", self.title));
+                self.diagnostics.add(&key.span(), format!("unknown key `{name}` in {}; {near}", self.title));
             }
         }
     }
@@ -76,14 +76,14 @@ impl<'a> Table<'a> {
     /// Returns the value of `key`; `None` if the table does not have it.
     pub fn get(&self, key: &str) -> Option<Value<'a>> {
         let value = self.entries.get(key)?;
-        Some(Value::new(self.faults, format!("`{key}`"), value.span(), value.get_ref()))
+        Some(Value::new(self.diagnostics, format!("`{key}`"), value.span(), value.get_ref()))
     }
 
     /// Returns the value of `key`. If the table does not have it, reports that `expected` is missing.
     pub fn require(&self, key: &str, expected: &str) -> Option<Value<'a>> {
         let value = self.get(key);
         if value.is_none() {
-            self.faults.add(&self.span, format!("{} has no `{key}`; expected {expected}", self.title));
+            self.diagnostics.add(&self.span, format!("{} has no `{key}`; expected {expected}", self.title));
         }
         value
     }
@@ -97,7 +97,7 @@ impl<'a> Value<'a> {
         span: Span,
         inner: &'a DeValue<'a>,
     ) -> Self {
-        Self { faults, title: title.into(), span, inner }
+        Self { diagnostics: faults, title: title.into(), span, inner }
     }
 
     /// Reports that this value has another type than expected. Always returns `None`.
@@ -108,7 +108,7 @@ impl<'a> Value<'a> {
     /// Reports that this value is not the expected one. The message contains the value if it is short, or else its
     /// type. Always returns `None`.
     pub fn report_value<T>(&self, expected: &str) -> Option<T> {
-        let text = self.faults.text(&self.span);
+        let text = self.diagnostics.text(&self.span);
         let is_written = !matches!(self.inner, DeValue::Table(_) | DeValue::Datetime(_));
         let is_short = is_written && text.len() <= MAX_QUOTED_BYTES && !text.contains('\n');
         let found = if is_short { text.to_owned() } else { self.kind() };
@@ -137,7 +137,7 @@ impl<'a> Value<'a> {
         };
         found.map_or_else(
             || self.clone(),
-            |found| Self::new(self.faults, title, found.span(), found.get_ref()),
+            |found| Self::new(self.diagnostics, title, found.span(), found.get_ref()),
         )
     }
 
@@ -148,7 +148,7 @@ impl<'a> Value<'a> {
 
     /// Reports an error at the place of this value. Always returns `None`.
     pub fn report<T>(&self, message: &str) -> Option<T> {
-        self.faults.add(&self.span, message);
+        self.diagnostics.add(&self.span, message);
         None
     }
 
@@ -168,7 +168,7 @@ impl<'a> Value<'a> {
     /// Returns the table, which messages call `title`; reports a value of another type.
     pub fn table(&self, title: &str, expected: &str) -> Option<Table<'a>> {
         match self.inner.as_table() {
-            Some(entries) => Some(Table::new(self.faults, title, self.span.clone(), entries)),
+            Some(entries) => Some(Table::new(self.diagnostics, title, self.span.clone(), entries)),
             None => self.report_type(expected),
         }
     }
@@ -177,7 +177,7 @@ impl<'a> Value<'a> {
     pub fn elements(&self, expected: &str) -> Option<Vec<Self>> {
         let Some(array) = self.inner.as_array() else { return self.report_type(expected) };
         let element = |(nth, value): (usize, &'a toml::Spanned<DeValue<'a>>)| Self {
-            faults: self.faults,
+            diagnostics: self.diagnostics,
             title: format!("element {} of {}", nth + 1, self.title),
             span: value.span(),
             inner: value.get_ref(),
@@ -245,7 +245,7 @@ impl<'a> Value<'a> {
         let mut variables = BTreeMap::new();
         for key in table.entries.keys() {
             let name: &str = key.get_ref();
-            check_variable_name(self.faults, name, &key.span());
+            check_variable_name(self.diagnostics, name, &key.span());
             let value = table.get(name).and_then(|value| Some((value.clone(), value.string("a string")?)));
             if let Some((value, text)) = value {
                 if text.text.contains('\0') {

@@ -78,7 +78,7 @@ fn probes(
             let name = &parsed.probe.name;
             let first = *names.entry(name.clone()).or_insert(value.span.start);
             if first != value.span.start {
-                let line = value.faults.line_at(first);
+                let line = value.diagnostics.line_at(first);
                 value.report::<()>(&format!(
                     "duplicate probe `{name}`; expected a unique name (the first is in line {line})"
                 ));
@@ -95,7 +95,7 @@ fn probes(
 
 /// Reports keys of a probe that conflict with the settings of its target.
 fn check_against_target(parsed: &ParsedProbe<'_>, target: &TargetConfig, services: &[ServiceConfig]) {
-    let (call, faults) = (&parsed.probe.call, parsed.section.faults);
+    let (call, faults) = (&parsed.probe.call, parsed.section.diagnostics);
     let service_count = services.iter().filter(|service| service.target == target.name).count();
     let has =
         |placeholder: &str| call.args.iter().chain(call.env.values()).any(|word| word.contains(placeholder));
@@ -143,7 +143,7 @@ fn check_secret(parsed: &ParsedProbe<'_>, target: &TargetConfig) {
     if !parsed.probe.call.secret {
         return;
     }
-    let (faults, span) = (parsed.section.faults, &parsed.section.span);
+    let (faults, span) = (parsed.section.diagnostics, &parsed.section.span);
     let Some(config) = &target.conventions.secret else {
         return faults.add(span, "the probe has `secret = true`, but the target has no `secret`; expected `secret.env` in the table of the target");
     };
@@ -214,7 +214,7 @@ fn resolve_target<'t>(
         _ => {
             let all: Vec<String> = names.map(|name| format!("\"{name}\"")).collect();
             let all = all.join(" or ");
-            section.faults.add(
+            section.diagnostics.add(
                 &section.span,
                 format!("{title} has no `target`, but the file declares several targets; expected target = {all}"),
             );

@@ -119,12 +119,12 @@ pub(super) fn home(target: &Section<'_>, root: &Path) -> Option<BTreeMap<String,
             let message = format!(
                 "{name:?} is not a file path in the home folder; expected a relative path without `..`"
             );
-            value.faults.add(&key.span(), message);
+            value.diagnostics.add(&key.span(), message);
             continue;
         }
         if let Some(other) = home.keys().find(|other| nested(other)) {
             let message = format!("{name:?} and {other:?} cannot both be files; expected one of them");
-            value.faults.add(&key.span(), message);
+            value.diagnostics.add(&key.span(), message);
         }
         let file = value.child(name);
         let Some(path) = file.inner.as_str().and_then(|text| path_below(&file, text, root, FILE)) else {

@@ -64,10 +64,10 @@ impl<'a> Section<'a> {
                 }
             }
             Form::Table | Form::Value(_) => {
-                let count = value.faults.count();
+                let count = value.diagnostics.count();
                 let Some(table) = value.table(&title, &key.expected()) else { return };
                 let section = Self::new(table, &key.path);
-                if value.faults.count() == count {
+                if value.diagnostics.count() == count {
                     self.values.insert(key.name().to_owned(), section.values.clone().into());
                 }
                 self.sections.push((key.name(), section));
@@ -121,7 +121,7 @@ impl<'a> Section<'a> {
             serde_json::from_value(merged)
         });
         merged.unwrap_or_else(|error| {
-            self.table.faults.add(&self.table.span, error.to_string());
+            self.table.diagnostics.add(&self.table.span, error.to_string());
             base
         })
     }
@@ -180,7 +180,7 @@ fn report(error: &ValidationError<'_>, key: &ConfigKey, kind: &'static Type, val
             let span = value.inner.as_table().and_then(key_of).unwrap_or_else(|| value.span.clone());
             let expected = kind.expected(inner);
             return value
-                .faults
+                .diagnostics
                 .add(&span, format!("{name:?} is not a valid key of {}; expected {expected}", key.name()));
         }
         _ => {}

@@ -40,12 +40,12 @@ pub(super) fn parse_all(file: &Section<'_>, root: &Path, known: &ValidationConte
     for key in table.entries.keys() {
         let name: &str = key.get_ref();
         if is_setting(name) {
-            file.faults.add(&key.span(), format!("`{name}` is a setting of [target], but the file also declares [target.{}]; expected either [target] or only named targets", names[0]));
+            file.diagnostics.add(&key.span(), format!("`{name}` is a setting of [target], but the file also declares [target.{}]; expected either [target] or only named targets", names[0]));
         } else if settings.contains(&name) {
-            file.faults.add(&key.span(), format!("`{name}` is a setting of [target] and cannot be the name of a target; expected another name for [target.{name}]"));
+            file.diagnostics.add(&key.span(), format!("`{name}` is a setting of [target] and cannot be the name of a target; expected another name for [target.{name}]"));
         } else if !is_target(name) {
             let near = name_hint(name, settings.iter().copied());
-            file.faults.add(&key.span(), format!("unknown key `{name}` in [target]; {near}"));
+            file.diagnostics.add(&key.span(), format!("unknown key `{name}` in [target]; {near}"));
         }
     }
     let mut targets: Vec<(usize, TargetConfig)> = names
@@ -53,7 +53,7 @@ pub(super) fn parse_all(file: &Section<'_>, root: &Path, known: &ValidationConte
         .filter_map(|name| {
             let table = table.get(name)?.table(&format!("[target.{name}]"), expected)?;
             if name.trim().is_empty() {
-                table.faults.add(&table.span, "the name of a target is empty; expected [target.NAME]");
+                table.diagnostics.add(&table.span, "the name of a target is empty; expected [target.NAME]");
             }
             let start = table.span.start;
             Some((start, parse(table, Some(name), root, known)))

@@ -19,7 +19,7 @@ pub fn condition_name(variant: Variant, nth: u8) -> String {
 /// Empty for most conditions.
 pub fn condition_assignments(variant: Variant, nth: u8) -> String {
     let is_shown = variant == Variant::HostileEnv || single_conditions(variant, nth).is_some();
-    let added = variant.added(nth).filter(|_| is_shown);
+    let added = variant.added_variables(nth).filter(|_| is_shown);
     added.map(|(name, value)| format!("{name}={value} ")).collect()
 }
 
@@ -57,8 +57,8 @@ pub fn condition_phrase(variant: Variant, nth: u8) -> Option<String> {
 /// Returns a phrase for the first two variables that a condition sets, such as `with CI=true`. Omits variables that are
 /// set in every run on a terminal.
 fn first_variables(variant: Variant, nth: u8) -> String {
-    let terminal = Variant::Tty.added(0).collect::<Vec<_>>();
-    let added: Vec<_> = variant.added(nth).filter(|added| !terminal.contains(added)).collect();
+    let terminal = Variant::Tty.added_variables(0).collect::<Vec<_>>();
+    let added: Vec<_> = variant.added_variables(nth).filter(|added| !terminal.contains(added)).collect();
     let first = added.iter().take(2).map(|(name, value)| format!(" {name}={value}"));
     let more = if added.len() > 2 { " …" } else { "" };
     format!(" with{}{more}", first.collect::<String>())

@@ -120,12 +120,12 @@ impl Runner {
                         on_done(entry.insert(Observation { key, argv, uncopied: false, outcome: *outcome }));
                     }
                 }
-                HelperEvent::Serving => {}
+                HelperEvent::ServiceReady => {}
                 HelperEvent::Signal(number) => {
                     finished.interrupted.get_or_insert(number);
                     helper.stop().map_err(to_error)?;
                 }
-                HelperEvent::Finished(confinement, reason) => {
+                HelperEvent::AllEnded(confinement, reason) => {
                     finished.no_namespaces = reason;
                     finished.confinement = confinement;
                     finished.observations = done.into_iter().flatten().collect();

@@ -49,14 +49,14 @@ impl Runner {
                     helper.stop().map_err(to_error)?;
                 }
                 // A service that became ready just before the signal ends with the others.
-                HelperEvent::Serving => {
+                HelperEvent::ServiceReady => {
                     return Ok(interrupted.map_or(ServiceStart::Ready, ServiceStart::Interrupted));
                 }
                 HelperEvent::Done(_, outcome) => {
                     let ended = || ServiceStart::Ended(observation(*outcome).into());
                     return Ok(interrupted.map_or_else(ended, ServiceStart::Interrupted));
                 }
-                HelperEvent::Finished(..) => {}
+                HelperEvent::AllEnded(..) => {}
             }
         }
     }
@@ -73,8 +73,8 @@ impl Runner {
         loop {
             match helper.next_event().map_err(to_error)? {
                 HelperEvent::Done(_, outcome) => ended.push(observation(*outcome)),
-                HelperEvent::Finished(..) => return Ok(ended),
-                HelperEvent::Serving | HelperEvent::Signal(_) => {}
+                HelperEvent::AllEnded(..) => return Ok(ended),
+                HelperEvent::ServiceReady | HelperEvent::Signal(_) => {}
             }
         }
     }

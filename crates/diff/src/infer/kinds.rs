@@ -41,7 +41,7 @@ impl InferenceOptions {
             for field in group.fields.sorted() {
                 let pointer = format!("{pointer}/{}", escape_token(field.key.text()));
                 if type_keys().any(|key| key == field.key.text()) {
-                    let words = words(&field.shape);
+                    let words = only_words(&field.shape);
                     let known = kinds.entry(pointer.clone()).or_insert_with(|| Some(BTreeSet::new()));
                     *known = known.take().zip(words).map(|(known, words)| &known | &words);
                 }
@@ -52,7 +52,7 @@ impl InferenceOptions {
 }
 
 /// Returns all values that occurred if they are a small set of words; `None` if other values occurred.
-fn words(shape: &Shape) -> Option<BTreeSet<String>> {
+fn only_words(shape: &Shape) -> Option<BTreeSet<String>> {
     let strings = shape.strings.as_ref()?;
     let only_strings =
         shape.type_bits() == Shape { strings: shape.strings.clone(), ..Shape::default() }.type_bits();

@@ -221,7 +221,7 @@ pub(super) fn tag_value(tag: &Tag) -> Value {
 fn groups_differ(groups: &[&Group]) -> bool {
     let mut keys: BTreeMap<&str, (bool, u64, u8)> = BTreeMap::new();
     for group in groups {
-        for field in &group.fields.list {
+        for field in &group.fields.members {
             let types = field.shape.type_bits();
             let entry = keys.entry(field.key.text()).or_insert((false, 0, u8::MAX));
             entry.0 |= field.count == group.count;
@@ -241,34 +241,34 @@ pub(super) fn map_values(group: &Group, cautious: bool) -> Option<Shape> {
     if let Some(map) = &fields.map {
         return Some((**map).clone());
     }
-    let keys = fields.list.len();
-    let is_data_keys = keys > 0 && fields.list.iter().all(|field| is_data_key(field.key.text()));
-    let member_count: u64 = fields.list.iter().map(|field| field.count).sum();
+    let keys = fields.members.len();
+    let is_data_keys = keys > 0 && fields.members.iter().all(|field| is_data_key(field.key.text()));
+    let member_count: u64 = fields.members.iter().map(|field| field.count).sum();
     // Many keys, none of them always present, and few of them in one object.
     let is_sparse = !cautious
         && keys >= MIN_SPARSE_KEYS
-        && fields.list.iter().all(|field| field.count < group.count)
+        && fields.members.iter().all(|field| field.count < group.count)
         && member_count < group.count * keys as u64 / 4;
     if !(is_data_keys || is_sparse) || !have_similar_values(fields) {
         return None;
     }
     let mut all = Shape::default();
-    fields.list.iter().for_each(|field| all.merge(field.shape.clone()));
+    fields.members.iter().for_each(|field| all.merge(field.shape.clone()));
     Some(all)
 }
 
 /// Returns whether the values of all keys have one JSON type. Values that are objects must also share most of their
 /// keys.
 fn have_similar_values(fields: &Fields) -> bool {
-    let types = fields.list.iter().fold(0, |types, field| types | field.shape.type_bits());
+    let types = fields.members.iter().fold(0, |types, field| types | field.shape.type_bits());
     if types.count_ones() > 1 {
         return false;
     }
     let objects: Vec<&Objects> =
-        fields.list.iter().filter_map(|field| field.shape.objects.as_deref()).collect();
+        fields.members.iter().filter_map(|field| field.shape.objects.as_deref()).collect();
     let mut keys: BTreeMap<&str, usize> = BTreeMap::new();
     let mut all = 0;
-    for field in objects.iter().flat_map(|objects| &objects.groups).flat_map(|group| &group.fields.list) {
+    for field in objects.iter().flat_map(|objects| &objects.groups).flat_map(|group| &group.fields.members) {
         *keys.entry(field.key.text()).or_default() += 1;
         all += 1;
     }

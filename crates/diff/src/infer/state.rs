@@ -181,7 +181,7 @@ fn write_shape(shape: &Shape, written: &mut usize, to: &mut impl Write) -> io::R
         let group = |group: &Group| {
             let tag = group.tag.as_ref().map(|tag| (DISCRIMINATORS[tag.key].key.into(), tag.value.clone()));
             let field = |field: &Field| Ok((field.key.text().into(), field.count, write(&field.shape)?));
-            let fields = group.fields.list.iter().map(field).collect::<io::Result<_>>()?;
+            let fields = group.fields.members.iter().map(field).collect::<io::Result<_>>()?;
             let map = group.fields.map.as_ref().map(|map| write(map)).transpose()?;
             Ok(GroupPart { tag, count: group.count, fields, map })
         };
@@ -246,8 +246,9 @@ impl ShapeTable {
         }
         if let Some(ObjectsPart { loose, groups }) = objects {
             let mut group = |GroupPart { tag, count, fields, map }| {
-                let tag = tag
-                    .map(|(key, value): (Box<str>, _)| Ok::<_, String>(Tag { key: tag_key(&key)?, value }));
+                let tag = tag.map(|(key, value): (Box<str>, _)| {
+                    Ok::<_, String>(Tag { key: tag_key_index(&key)?, value })
+                });
                 let mut field = |(key, count, number): (Box<str>, _, _)| {
                     Ok(Field { count: check_count(count)?, shape: take_shape(number)?, ..Field::new(&key) })
                 };
@@ -256,7 +257,7 @@ impl ShapeTable {
                 Ok(Group { tag: tag.transpose()?, count: check_count(count)?, fields })
             };
             let groups = groups.into_iter().map(&mut group).collect::<Result<Vec<_>, String>>()?;
-            let loose = loose.iter().map(|key| tag_key(key)).collect::<Result<Vec<_>, _>>()?;
+            let loose = loose.iter().map(|key| tag_key_index(key)).collect::<Result<Vec<_>, _>>()?;
             shape.objects = Some(Box::new(Objects::from_parts(&loose, groups)));
         }
         // Deeper values are not described.
@@ -284,7 +285,7 @@ fn check_count(count: u64) -> Result<u64, String> {
 }
 
 /// Returns the index of a key such as `type` in [`DISCRIMINATORS`].
-fn tag_key(key: &str) -> Result<usize, String> {
+fn tag_key_index(key: &str) -> Result<usize, String> {
     DISCRIMINATORS
         .iter()
         .position(|known| known.key == key)

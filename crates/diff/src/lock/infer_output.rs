@@ -62,7 +62,7 @@ impl OutputInference {
 
     /// Sets an exit code other than 0 that counts as a success.
     #[must_use]
-    pub const fn outcome(mut self, code: Option<i32>) -> Self {
+    pub const fn expected_exit_code(mut self, code: Option<i32>) -> Self {
         self.with_expected_code = code;
         self
     }

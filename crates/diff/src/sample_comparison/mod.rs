@@ -15,7 +15,7 @@ use super::predicates::contains;
 use super::schema_comparer::{excerpt, type_phrase};
 use super::streams::framing_phrase;
 use super::typed_schema::{accepts_nothing, type_bit};
-use super::variants::candidates;
+use super::variants::candidate_discriminators;
 use super::witness::missing_key;
 use crate::infer::detect_framing;
 use crate::samples::{bad_json, no_samples};
@@ -179,8 +179,9 @@ fn validate(
     if verdict.records == 0 {
         return Err(no_samples(&name));
     }
-    let incomplete =
-        verdict.omitted.of(Against::Schema) + verdict.omitted.of(Against::Stream) + verdict.skipped_facts;
+    let incomplete = verdict.omitted.count_against(Against::Schema)
+        + verdict.omitted.count_against(Against::Stream)
+        + verdict.skipped_facts;
     Ok((Validated { violations, records: verdict.records }, incomplete))
 }
 
@@ -383,7 +384,7 @@ impl<'b> SampleComparer<'b> {
         value: TapeNode<'_>,
     ) -> Option<(String, Value, Vec<String>)> {
         let schemas: Vec<_> = alts.iter().map(|alt| alt.schema.clone()).collect();
-        let (key, variants) = candidates(&self.schemas.side, &schemas).into_iter().next()?;
+        let (key, variants) = candidate_discriminators(&self.schemas.side, &schemas).into_iter().next()?;
         let tag = value.get(&TapeKey::new(&key))?.to_value();
         let known: Vec<Value> = variants.into_values().map(|(value, _)| value).collect();
         (!contains(&known, &tag)).then(|| (key, tag, known.iter().map(excerpt).collect()))

@@ -201,7 +201,7 @@ impl ChangeGroup {
             variant,
             pointer,
             evidence: Some(self.evidence),
-            ..Change::new(rule_id, class.unwrap_or(default_class), message).sides(old, new)
+            ..Change::new(rule_id, class.unwrap_or(default_class), message).with_old_and_new(old, new)
         }
     }
 }

@@ -90,9 +90,9 @@ fn sum(hashes: impl Iterator<Item = u64>) -> u64 {
 impl Objects {
     /// Merges an object. `depth` is the nesting level of its members. Returns the hashes of the object.
     fn absorb(&mut self, object: TapeNode<'_>, depth: usize, detail: &Detail) -> Digest {
-        let tag = tag(object, detail).filter(|(key, _)| !self.is_former_tag(*key));
+        let tag = find_tag(object, detail).filter(|(key, _)| !self.is_former_tag(*key));
         if self.groups.get(self.last_group).is_none_or(|group| group.tag() != tag) {
-            self.last_group = self.group(tag);
+            self.last_group = self.group_index(tag);
         }
         let Group { count, fields, .. } = &mut self.groups[self.last_group];
         *count += 1;
@@ -105,7 +105,7 @@ impl Objects {
 /// Returns the tag of an object, the key that identifies its variant: the index of the key in [`DISCRIMINATORS`], and
 /// its value. The key with the lowest index is preferred. `None` without such a key, or if the shape is not for a
 /// schema.
-pub(super) fn tag<'t>(object: TapeNode<'t>, detail: &Detail) -> Option<(usize, &'t str)> {
+pub(super) fn find_tag<'t>(object: TapeNode<'t>, detail: &Detail) -> Option<(usize, &'t str)> {
     let mut best = None;
     if !detail.is_schema() {
         return best;
@@ -134,9 +134,9 @@ impl Fields {
     ) {
         let mut next = 0;
         for key in object.keys() {
-            let found = self.find_near(key, next).map_or_else(|| self.search(key.text()), Ok);
+            let found = self.find_near(key, next).map_or_else(|| self.find_or_insert(key.text()), Ok);
             next = found.map_or(0, |index| index + 1);
-            let (hash, shape) = self.count(found);
+            let (hash, shape) = self.count_occurrence(found);
             let values = shape.absorb(key.value(), Some(hash), depth, detail);
             if !detail.is_schema() {
                 digest.add(hash, key.value().json_type(), values, detail.type_keys());

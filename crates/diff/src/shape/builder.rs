@@ -3,7 +3,7 @@
 //! A value is kept on a tape until it is complete. If it grows too long, the complete members and elements of its open
 //! objects and arrays are merged into partial shapes and removed from the tape.
 
-use super::absorb::tag;
+use super::absorb::find_tag;
 use super::detail::Detail;
 use super::kinds::Digest;
 use super::model::{MAX_DEPTH, MAX_POSITIONS, Shape, Tag};
@@ -69,7 +69,7 @@ impl ShapeBuilder {
     /// for a schema drops it.
     pub(crate) fn end_document(&mut self, whole: bool) {
         if whole || !self.detail.is_schema() {
-            if self.tape.depth() > 0 {
+            if self.tape.open_count() > 0 {
                 self.merge_complete();
                 while !self.partial.is_empty() {
                     self.close();
@@ -128,7 +128,7 @@ impl Partial {
         let mut shape = Shape::default();
         if container.has_type(JsonType::Object) {
             let objects = shape.objects.insert(detail.empty_objects());
-            let group = objects.group(None);
+            let group = objects.group_index(None);
             objects.groups[group].count = 1;
         } else {
             shape.arrays.insert(detail.empty_arrays()).count = 1;
@@ -140,7 +140,7 @@ impl Partial {
     fn absorb(&mut self, container: TapeNode<'_>, depth: usize, detail: &Detail) {
         if let Some(objects) = &mut self.shape.objects {
             let group = &mut objects.groups[0];
-            let tag = tag(container, detail)
+            let tag = find_tag(container, detail)
                 .filter(|(key, _)| group.tag.as_ref().is_none_or(|known| *key < known.key));
             if let Some(tag) = tag {
                 group.tag = Some(Tag::new(tag));
@@ -159,8 +159,8 @@ impl Partial {
         let target = match (key, &mut self.shape.objects, &mut self.shape.arrays) {
             (Some(key), Some(objects), _) => {
                 let fields = &mut objects.groups[0].fields;
-                let found = fields.search(key);
-                let (hash, shape) = fields.count(found);
+                let found = fields.find_or_insert(key);
+                let (hash, shape) = fields.count_occurrence(found);
                 let is_object = inner.shape.objects.is_some();
                 let json_type = if is_object { JsonType::Object } else { JsonType::Array };
                 digest.add(hash, json_type, values, detail.type_keys());
@@ -195,7 +195,7 @@ impl Sink for ShapeBuilder {
 
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
-        if matches!(event, Event::End(_)) && self.partial.len() == self.tape.depth() {
+        if matches!(event, Event::End(_)) && self.partial.len() == self.tape.open_count() {
             self.merge_complete();
             return self.close();
         }

@@ -85,7 +85,7 @@ pub(crate) struct Group {
 #[derive(Debug, Clone)]
 pub(crate) struct Fields {
     /// Members in the order in which their keys first occurred.
-    pub list: Vec<Field>,
+    pub members: Vec<Field>,
     /// Indices into `list`, in the order of the keys.
     pub order: Vec<u16>,
     /// Shape of all values, if there are too many keys to keep them apart. Then `list` is empty.
@@ -120,7 +120,7 @@ impl Default for Elements {
 
 impl Default for Fields {
     fn default() -> Self {
-        Self { list: Vec::new(), order: Vec::new(), map: None, max_keys: MAX_KEYS }
+        Self { members: Vec::new(), order: Vec::new(), map: None, max_keys: MAX_KEYS }
     }
 }
 

@@ -29,7 +29,7 @@ impl Objects {
     }
 
     /// Returns the index of the group with a tag, or of the group without a tag. A missing group is added.
-    pub fn group(&mut self, tag: Option<(usize, &str)>) -> usize {
+    pub fn group_index(&mut self, tag: Option<(usize, &str)>) -> usize {
         if let Some(index) = self.groups.iter().position(|group| group.tag() == tag) {
             return index;
         }
@@ -37,7 +37,7 @@ impl Objects {
             && self.tag_value_count(key) >= MAX_TAG_VALUES
         {
             self.demote_tag(key);
-            return self.group(None);
+            return self.group_index(None);
         }
         self.groups.push(Group { tag: tag.map(Tag::new), ..Group::default() });
         self.groups.len() - 1
@@ -66,7 +66,7 @@ impl Objects {
         if group.tag.as_ref().is_some_and(|tag| self.is_former_tag(tag.key)) {
             group.tag = None;
         }
-        let index = self.group(group.tag());
+        let index = self.group_index(group.tag());
         let target = &mut self.groups[index];
         target.count += group.count;
         target.fields.join(group.fields);
@@ -110,38 +110,39 @@ impl Fields {
     /// Creates the members of a group. If `map` is given, it is the shape of all values, and the keys are dropped.
     pub fn from_parts(list: Vec<Field>, map: Option<Shape>) -> Self {
         let mut all = Self::default();
-        all.join(Self { list, map: map.map(Box::new), ..Self::default() });
+        all.join(Self { members: list, map: map.map(Box::new), ..Self::default() });
         all
     }
 
     /// Returns `Ok` with the index of a key in `list`, or `Err` with the position in `order` at which it must be
     /// inserted.
     pub fn find(&self, key: &str) -> Result<usize, usize> {
-        let found = self.order.binary_search_by(|index| self.list[usize::from(*index)].key.text().cmp(key));
+        let found =
+            self.order.binary_search_by(|index| self.members[usize::from(*index)].key.text().cmp(key));
         found.map(|position| usize::from(self.order[position]))
     }
 
     fn insert(&mut self, position: usize, field: Field) -> usize {
-        let index = self.list.len();
+        let index = self.members.len();
         self.order.insert(position, index as u16);
-        self.list.push(field);
+        self.members.push(field);
         index
     }
 
     /// Returns the index of a key in `list` if it is `next` or one of the few indices after it.
     #[inline]
     pub fn find_near(&self, key: TapeNode<'_>, next: usize) -> Option<usize> {
-        let near = next..self.list.len().min(next + LOOKAHEAD);
-        near.into_iter().find(|index| key.is_named(&self.list[*index].key))
+        let near = next..self.members.len().min(next + LOOKAHEAD);
+        near.into_iter().find(|index| key.is_named(&self.members[*index].key))
     }
 
     /// Returns `Ok` with the index of a key in `list`, or `Err` with the hash of the key if the members are a map. A
     /// new key is added.
-    pub fn search(&mut self, key: &str) -> Result<usize, u64> {
+    pub fn find_or_insert(&mut self, key: &str) -> Result<usize, u64> {
         if self.map.is_none() {
             match self.find(key) {
                 Ok(index) => return Ok(index),
-                Err(position) if self.list.len() < self.max_keys && key.len() <= MAX_KEY_BYTES => {
+                Err(position) if self.members.len() < self.max_keys && key.len() <= MAX_KEY_BYTES => {
                     return Ok(self.insert(position, Field::new(key)));
                 }
                 Err(_) => {}
@@ -151,10 +152,10 @@ impl Fields {
     }
 
     /// Counts one occurrence of a key that `search` found. Returns the hash of the key, and the shape of its values.
-    pub fn count(&mut self, found: Result<usize, u64>) -> (u64, &mut Shape) {
+    pub fn count_occurrence(&mut self, found: Result<usize, u64>) -> (u64, &mut Shape) {
         match found {
             Ok(index) => {
-                let field = &mut self.list[index];
+                let field = &mut self.members[index];
                 field.count += 1;
                 (field.hash, &mut field.shape)
             }
@@ -163,17 +164,17 @@ impl Fields {
     }
 
     pub fn get(&self, key: &str) -> Option<&Field> {
-        self.find(key).ok().map(|index| &self.list[index])
+        self.find(key).ok().map(|index| &self.members[index])
     }
 
     /// Returns the members in the order of their keys.
     pub fn sorted(&self) -> impl Iterator<Item = &Field> {
-        self.order.iter().map(|index| &self.list[usize::from(*index)])
+        self.order.iter().map(|index| &self.members[usize::from(*index)])
     }
 
     /// Drops the keys: merges the shapes of all members into one shape, and returns it.
     pub fn make_map(&mut self) -> &mut Shape {
-        let Self { list, order, map, .. } = self;
+        let Self { members: list, order, map, .. } = self;
         order.clear();
         map.get_or_insert_with(|| {
             let mut all = Box::<Shape>::default();
@@ -186,18 +187,18 @@ impl Fields {
         if let Some(map) = other.map {
             self.make_map().merge(*map);
         }
-        for field in other.list {
+        for field in other.members {
             if let Some(map) = &mut self.map {
                 map.merge(field.shape);
                 continue;
             }
             match self.find(field.key.text()) {
                 Ok(index) => {
-                    let own = &mut self.list[index];
+                    let own = &mut self.members[index];
                     own.count += field.count;
                     own.shape.merge(field.shape);
                 }
-                Err(_) if self.list.len() >= self.max_keys => self.make_map().merge(field.shape),
+                Err(_) if self.members.len() >= self.max_keys => self.make_map().merge(field.shape),
                 Err(position) => {
                     self.insert(position, field);
                 }
@@ -207,6 +208,6 @@ impl Fields {
 
     pub fn positions(&self) -> usize {
         let map = self.map.as_ref().map_or(0, |map| map.positions());
-        map + self.list.iter().map(|field| 1 + field.shape.positions()).sum::<usize>()
+        map + self.members.iter().map(|field| 1 + field.shape.positions()).sum::<usize>()
     }
 }

@@ -138,7 +138,7 @@ impl StdinFeed {
 
     /// Writes as many bytes as possible to the pipe, or reads what the target printed on the terminal. Waits forever if
     /// there is nothing to do. Cancel safe.
-    pub async fn step(&mut self) {
+    pub async fn transfer_once(&mut self) {
         let (fd, bytes, written) = match self {
             Self::Terminal { fd, output, is_closed: is_closed @ false } => {
                 *is_closed = read_terminal(fd, output).await.is_err();

@@ -4,7 +4,7 @@
 //! path may lead elsewhere by then; a descriptor still refers to the same folder (CVE-2022-21658). Therefore this
 //! process accesses such folders only through this module.
 
-use crate::sys::{self, present};
+use crate::sys::{self, none_if_missing};
 use rustix::fs::{
     AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, Timestamps, fchmod, fstat, futimens, mkdirat, openat,
     readlinkat, renameat_with, statat, symlinkat, unlinkat,
@@ -49,7 +49,7 @@ impl Dir {
     }
 
     /// Opens the subfolder with this name.
-    pub fn folder(&self, name: impl Arg) -> io::Result<Self> {
+    pub fn open_folder(&self, name: impl Arg) -> io::Result<Self> {
         self.open_at(name, OFlags::RDONLY | OFlags::DIRECTORY).map(Self)
     }
 
@@ -59,7 +59,7 @@ impl Dir {
         if Mode::from_raw_mode(fstat(&held)?.st_mode) & Mode::RWXU != Mode::RWXU {
             sys::set_mode(&held, Mode::RWXU)?;
         }
-        Self(held).folder(".")
+        Self(held).open_folder(".")
     }
 
     fn open_at(&self, name: impl Arg, flags: OFlags) -> io::Result<OwnedFd> {
@@ -69,7 +69,7 @@ impl Dir {
     /// Creates a subfolder that only this user can access, and opens it.
     pub fn make_folder(&self, name: impl Arg + Copy) -> io::Result<Self> {
         mkdirat(&self.0, name, Mode::RWXU)?;
-        self.folder(name)
+        self.open_folder(name)
     }
 
     /// Creates a file for writing. Fails if the name exists.
@@ -79,14 +79,14 @@ impl Dir {
     }
 
     /// Opens the file with this name for reading. Does not block on a pipe without a writer.
-    pub fn read(&self, name: impl Arg) -> io::Result<File> {
+    pub fn open_file(&self, name: impl Arg) -> io::Result<File> {
         self.open_at(name, OFlags::RDONLY | OFlags::NONBLOCK).map(File::from)
     }
 
     /// Opens the file at a path relative to this folder for reading.
     pub fn read_below(&self, path: &Path) -> io::Result<File> {
         let (parent, name) = self.parent_of(path)?;
-        parent.as_ref().unwrap_or(self).read(name)
+        parent.as_ref().unwrap_or(self).open_file(name)
     }
 
     pub fn remove_below(&self, path: &Path) -> io::Result<()> {
@@ -98,14 +98,17 @@ impl Dir {
     /// it; `None` stands for this folder itself.
     fn parent_of<'p>(&self, path: &'p Path) -> io::Result<(Option<Self>, &'p OsStr)> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-        Ok((self.descend(path.parent().unwrap_or(Path::new("")), |folder, name| folder.folder(name))?, name))
+        Ok((
+            self.descend(path.parent().unwrap_or(Path::new("")), |folder, name| folder.open_folder(name))?,
+            name,
+        ))
     }
 
     /// Creates the missing folders of a path relative to this folder, and opens the last one. Returns `None` for an
     /// empty path, which stands for this folder itself.
     pub fn make_folders(&self, path: &Path) -> io::Result<Option<Self>> {
         self.descend(path, |folder, name| match mkdirat(folder, name, Mode::RWXU) {
-            Ok(()) | Err(Errno::EXIST) => folder.folder(name),
+            Ok(()) | Err(Errno::EXIST) => folder.open_folder(name),
             Err(error) => Err(error.into()),
         })
     }
@@ -208,12 +211,12 @@ impl Dir {
                 FileType::Symlink => to.make_link(&self.link_target(name)?, name)?,
                 FileType::Directory => {
                     let made = to.make_folder(name)?;
-                    self.folder(name)?.copy_level(&made, copy, depth + 1)?;
+                    self.open_folder(name)?.copy_level(&made, copy, depth + 1)?;
                     made.set_permissions_and_times(&found)?;
                 }
                 FileType::RegularFile => {
                     let mut copy = to.create(name, Mode::RUSR | Mode::WUSR)?;
-                    io::copy(&mut self.read(name)?, &mut copy)?;
+                    io::copy(&mut self.open_file(name)?, &mut copy)?;
                     fchmod(&copy, permissions(&found))?;
                     futimens(&copy, &times(&found))?;
                 }
@@ -252,11 +255,11 @@ impl Dir {
         names.sort_unstable();
         for name in names {
             // A run in progress may have removed the entry.
-            let Some(found) = present(self.stat(&name))? else { continue };
+            let Some(found) = none_if_missing(self.stat(&name))? else { continue };
             let path = path.join(&name);
             visit(self, &name, &path, &found)?;
             if FileType::from_raw_mode(found.st_mode).is_dir()
-                && let Some(folder) = present(self.folder(&name))?
+                && let Some(folder) = none_if_missing(self.open_folder(&name))?
             {
                 folder.walk_level(&path, visit, depth + 1)?;
             }

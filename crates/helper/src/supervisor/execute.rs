@@ -53,7 +53,7 @@ pub(super) async fn execute(common: &Common, job: &Job, kind: CallKind, stop: St
             outcome.leaks = leaks(job, outcome, &folder);
         }
         if let Ok(outcome) = &mut result {
-            outcome.trips = folder.trips();
+            outcome.trips = folder.tripwire_calls();
         }
         if let (Ok(outcome), Some(Workspace::Empty)) = (&mut result, &job.workspace) {
             outcome.wrote = folder.is_workspace_used();

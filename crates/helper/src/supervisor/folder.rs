@@ -4,7 +4,7 @@ use super::dir::{CopyOptions, Dir};
 use super::removal::{self, remove};
 use super::stalled::replace_text;
 use super::tripwires;
-use crate::sys::{self, EMPTY_FOLDER, MACHINE_FOLDER, present};
+use crate::sys::{self, EMPTY_FOLDER, MACHINE_FOLDER, none_if_missing};
 use crate::{Area, Job, Template, TripwireCall, TripwirePurpose, Variant, Workspace};
 use rustix::fs::{Mode, fstat};
 use std::cell::RefCell;
@@ -44,7 +44,7 @@ impl Root {
         let path = folder.path().canonicalize()?;
         let parent = Dir::open(path.parent().ok_or(io::ErrorKind::NotFound)?)?;
         let dir = Dir::open(&path)?;
-        let owner = removal::lock(&dir)?;
+        let owner = removal::lock_folder(&dir)?;
         for name in [MACHINE_FOLDER, EMPTY_FOLDER] {
             dir.make_folder(name)?;
         }
@@ -55,7 +55,7 @@ impl Root {
                 tripwires.create(*name, Mode::RWXU)?.write_all(script.as_bytes())?;
             }
         }
-        removal::sweep(&std::env::temp_dir());
+        removal::remove_abandoned_folders(&std::env::temp_dir());
         let _kept = folder.keep();
         let next = AtomicU32::new(0);
         Ok(Self { path, dir: Arc::new(dir), parent, next, owner: RefCell::new(Some(owner)) })
@@ -203,8 +203,8 @@ impl RunFolder {
         let Some(file) = job.config_file.as_ref().filter(|_| job.variant == Variant::Bare) else {
             return Ok(());
         };
-        let (home, file) = (self.dir.folder(HOME)?, Path::new(file));
-        present(home.remove_below(file))?;
+        let (home, file) = (self.dir.open_folder(HOME)?, Path::new(file));
+        none_if_missing(home.remove_below(file))?;
         write(&home, file, INVALID_CONFIG)
     }
 
@@ -215,11 +215,11 @@ impl RunFolder {
         for ((_, from), (_, to)) in XDG_IN_HOME.into_iter().zip(XDG_BESIDE_HOME) {
             let from = Path::new(from);
             let parent = match from.parent().filter(|parent| parent.parent().is_some()) {
-                Some(parent) => present(home.folder(parent))?,
+                Some(parent) => none_if_missing(home.open_folder(parent))?,
                 None => None,
             };
             let name = from.file_name().unwrap_or_default();
-            present(parent.as_ref().unwrap_or(home).move_to(name, &xdg, to))?;
+            none_if_missing(parent.as_ref().unwrap_or(home).move_to(name, &xdg, to))?;
         }
         Ok(())
     }
@@ -253,7 +253,7 @@ impl RunFolder {
 
     /// Opens the workspace, the home or the folder of the XDG folders. `None` if the run removed it.
     pub fn area(&self, area: Area) -> io::Result<Option<Dir>> {
-        present(self.dir.folder(Self::area_name(area)))
+        none_if_missing(self.dir.open_folder(Self::area_name(area)))
     }
 
     pub const fn area_name(area: Area) -> &'static str {
@@ -316,9 +316,11 @@ impl RunFolder {
 
     /// Returns the logged calls of tripwire programs. `None` if the run had no such programs on PATH, or their log
     /// cannot be read.
-    pub fn trips(&self) -> Option<Vec<TripwireCall>> {
+    pub fn tripwire_calls(&self) -> Option<Vec<TripwireCall>> {
         self.dir.stat(TRIPWIRES).ok()?;
-        let Some(file) = present(self.dir.read("trip.log")).ok()? else { return Some(Vec::new()) };
+        let Some(file) = none_if_missing(self.dir.open_file("trip.log")).ok()? else {
+            return Some(Vec::new());
+        };
         let mut log = Vec::new();
         file.metadata().ok().filter(std::fs::Metadata::is_file)?;
         file.take(MAX_LOG_BYTES).read_to_end(&mut log).ok().map(|_| tripwires::parse_log(&log))

@@ -22,7 +22,7 @@ use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
 /// Runs as the first process of a confined run until the supervisor closes the socket.
-pub(super) fn serve() -> ExitCode {
+pub(super) fn run_init() -> ExitCode {
     let sockets = || -> io::Result<(UnixStream, OwnedFd)> {
         let control = io::stdin().as_fd().try_clone_to_owned()?;
         #[expect(clippy::disallowed_methods, reason = "it is the socket of the launcher")]
@@ -109,7 +109,7 @@ fn reap_children(
         for orphan in ended_children(&all).filter(|pid| *pid != target) {
             sys::reap(orphan);
         }
-        if children.wait_or_read(control)? {
+        if children.wait_until_readable(control)? {
             return Ok(());
         }
     }

@@ -22,7 +22,7 @@ const DECIMAL_POINT: [usize; 2] = [0, 3];
 /// cannot be created.
 pub(super) fn provide_locale(root: &Path) -> Option<PathBuf> {
     let system = Dir::open(Path::new(SYSTEM_FOLDER)).ok()?;
-    let numeric = with_decimal_comma(read(&system.folder(BASE).ok()?, NUMERIC).ok()?)?;
+    let numeric = with_decimal_comma(read(&system.open_folder(BASE).ok()?, NUMERIC).ok()?)?;
     if is_installed(&system) {
         return None;
     }
@@ -33,7 +33,7 @@ pub(super) fn provide_locale(root: &Path) -> Option<PathBuf> {
 fn make_locale(root: &Dir, system: &Dir, numeric: &[u8]) -> io::Result<()> {
     let own = root.make_folder(FOLDER)?.make_folder(LOCALE_NAME)?;
     let base = Path::new(SYSTEM_FOLDER).join(BASE);
-    for category in system.folder(BASE)?.entries()? {
+    for category in system.open_folder(BASE)?.entries()? {
         let category = category?;
         let name = category.os_name();
         if name != NUMERIC {
@@ -55,7 +55,7 @@ fn is_installed(system: &Dir) -> bool {
 
 fn read(folder: &Dir, name: &str) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    folder.read(name)?.read_to_end(&mut bytes)?;
+    folder.open_file(name)?.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -36,9 +36,9 @@ pub(super) struct Meter<'f> {
     /// Loss of free disk space, in bytes, above which the files of the run are counted again.
     counted_loss: u64,
     /// Number of processes on this machine that the kernel had killed for lack of memory before the run started.
-    initially_killed: u64,
+    initial_oom_kills: u64,
     period: Duration,
-    next: Instant,
+    next_measurement: Instant,
     /// Whether the last measurement exceeded the memory limit. Two measurements in a row have to exceed it: before
     /// exec, a new process shares the memory of its parent, which then counts twice.
     is_over_memory: bool,
@@ -58,16 +58,17 @@ impl<'f> Meter<'f> {
             folders,
             initial_free_space: None,
             counted_loss: 0,
-            initially_killed: 0,
+            initial_oom_kills: 0,
             period,
-            next: Instant::now() + period,
+            next_measurement: Instant::now() + period,
             is_over_memory: false,
         };
         if let Some(limits) = limits {
             meter.initial_free_space = sys::free_space(folders[0]);
             meter.counted_loss = limits.written;
-            meter.initially_killed = sys::oom_kills();
-            meter.next = Instant::now() + meter.pause(&limits, Usage::default());
+            meter.initial_oom_kills = sys::oom_kills();
+            meter.next_measurement =
+                Instant::now() + meter.time_to_next_measurement(&limits, Usage::default());
         }
         meter
     }
@@ -79,13 +80,13 @@ impl<'f> Meter<'f> {
 
     /// Returns when the next measurement is due.
     pub const fn next(&self) -> Instant {
-        self.next
+        self.next_measurement
     }
 
     /// Measures the processes of the run if a measurement is due. Returns the limit that the run exceeds, if any.
     pub fn measure(&mut self, tree: &ProcessTree) -> Option<Limit> {
         let start = Instant::now();
-        if start < self.next {
+        if start < self.next_measurement {
             return None;
         }
         if let (Some(limits), Some(cgroup)) = (&self.limits, &self.cgroup)
@@ -102,10 +103,10 @@ impl<'f> Meter<'f> {
             let processes: Vec<&Stat> = members.iter().chain(&leader).collect();
             let usage = usage(&limits, &processes, tree.written_by_reaped());
             exceeded = self.exceeded(&limits, usage);
-            pause = self.pause(&limits, usage);
+            pause = self.time_to_next_measurement(&limits, usage);
         }
         let end = Instant::now();
-        self.next = end + pause.max((end - start) * (TIME_DIVISOR - 1));
+        self.next_measurement = end + pause.max((end - start) * (TIME_DIVISOR - 1));
         exceeded
     }
 
@@ -139,7 +140,7 @@ impl<'f> Meter<'f> {
     }
 
     /// Returns how long the next measurement can wait: in this time, the run cannot reach any limit.
-    fn pause(&self, limits: &Limits, usage: Usage) -> Duration {
+    fn time_to_next_measurement(&self, limits: &Limits, usage: Usage) -> Duration {
         let times = [
             (usage.memory, limits.memory, MAX_BYTES_PER_SECOND),
             (usage.written, limits.written, MAX_BYTES_PER_SECOND),
@@ -162,7 +163,7 @@ impl<'f> Meter<'f> {
         match end {
             RunEnd::Signaled(SIGXFSZ) => RunEnd::TooMuch(Limit::File(MIN_FILE_SIZE_LIMIT)),
             RunEnd::Signaled(SIGKILL) | RunEnd::Exited(CHILD_KILLED)
-                if sys::oom_kills() > self.initially_killed =>
+                if sys::oom_kills() > self.initial_oom_kills =>
             {
                 RunEnd::TooMuch(Limit::Machine)
             }

@@ -84,7 +84,7 @@ pub fn main() -> Option<ExitCode> {
         return Some(ExitCode::FAILURE);
     }
     if argument == ZYGOTE {
-        return Some(zygote::serve());
+        return Some(zygote::run_zygote());
     }
     if argument == LAUNCH {
         // Only a dumpable process may do this.
@@ -96,7 +96,7 @@ pub fn main() -> Option<ExitCode> {
         return Some(launcher::launch());
     }
     if argument == INIT {
-        return Some(init::serve());
+        return Some(init::run_init());
     }
     // The caller's limit on the stack of a main thread may be too small.
     let supervisor = std::thread::Builder::new().stack_size(STACK_SIZE).spawn(supervise);

@@ -172,7 +172,7 @@ impl ProcessTree {
 
     /// Kills all processes of the run except the leader, and reaps those that the supervisor adopted, until two
     /// consecutive checks find none.
-    pub async fn sweep(&self) {
+    pub async fn kill_members(&self) {
         let start = Instant::now();
         let (mut empty_checks, mut fewest, mut tries) = (0, usize::MAX, 0);
         let mut pause = Duration::from_millis(1);

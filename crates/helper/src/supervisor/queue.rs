@@ -64,7 +64,7 @@ impl Queue {
     }
 
     /// Removes the next run that can start now from the queue, and returns it with its index in the request.
-    pub fn next(&mut self) -> Option<(usize, Job)> {
+    pub fn start_next(&mut self) -> Option<(usize, Job)> {
         let run = match self.can_start() {
             true => self.parallel.pop_front().or_else(|| self.alone.pop_front()),
             false => None,

@@ -65,17 +65,17 @@ struct Window {
     /// The original without line breaks, in which secrets are searched.
     text: Vec<u8>,
     /// Start of each line as two offsets: in `text`, and in `original`.
-    lines: Vec<(usize, usize)>,
+    line_starts: Vec<(usize, usize)>,
 }
 
 impl Window {
     fn join_lines(&mut self) {
         self.text.clear();
-        self.lines.clear();
+        self.line_starts.clear();
         let mut from = 0;
         for to in memchr2_iter(b'\n', b'\r', &self.original).chain([self.original.len()]) {
             if to > from {
-                self.lines.push((self.text.len(), from));
+                self.line_starts.push((self.text.len(), from));
                 self.text.extend_from_slice(&self.original[from..to]);
             }
             from = to + 1;
@@ -85,9 +85,9 @@ impl Window {
     /// Converts an offset in `text` to an offset in `original`. The end of the text corresponds to the end of the
     /// original.
     fn index_in_window(&self, nth: usize) -> usize {
-        match self.lines.partition_point(|(of_text, _)| *of_text <= nth) {
+        match self.line_starts.partition_point(|(of_text, _)| *of_text <= nth) {
             next if next > 0 && nth < self.text.len() => {
-                let (of_text, of_window) = self.lines[next - 1];
+                let (of_text, of_window) = self.line_starts[next - 1];
                 of_window + nth - of_text
             }
             _ => self.original.len(),

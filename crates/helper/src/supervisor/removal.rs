@@ -20,14 +20,14 @@ const SWEEP_TIMEOUT: Duration = Duration::from_secs(2);
 const MIN_AGE: Duration = Duration::from_secs(60);
 
 /// Marks a helper's temporary folder as owned by this process, until the returned file is closed.
-pub(super) fn lock(folder: &Dir) -> io::Result<File> {
+pub(super) fn lock_folder(folder: &Dir) -> io::Result<File> {
     let file = folder.create(LOCK_FILE, Mode::RUSR | Mode::WUSR)?;
     flock(&file, FlockOperation::NonBlockingLockExclusive)?;
     Ok(file)
 }
 
 /// Removes the folders of helpers that have ended from `temporary`, the folder for temporary files.
-pub(super) fn sweep(temporary: &Path) {
+pub(super) fn remove_abandoned_folders(temporary: &Path) {
     let deadline = Instant::now() + SWEEP_TIMEOUT;
     let Ok(temporary) = Dir::open(temporary) else { return };
     for entry in temporary.entries().into_iter().flatten().flatten() {
@@ -46,14 +46,14 @@ pub(super) fn is_runs_folder(parent: &Dir, name: &OsStr) -> bool {
 
 /// Whether a folder is the temporary folder of a helper that has ended. False for a very new folder.
 fn is_abandoned(parent: &Dir, name: &OsStr) -> bool {
-    let Ok(folder) = parent.folder(name) else { return false };
+    let Ok(folder) = parent.open_folder(name) else { return false };
     let Ok(found) = fstat(&folder) else { return false };
     let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(u64::try_from(found.st_mtime).unwrap_or(0));
     let is_old = modified.elapsed().is_ok_and(|age| age > MIN_AGE);
     is_old
         && found.st_uid == rustix::process::geteuid().as_raw()
         && folder
-            .read(LOCK_FILE)
+            .open_file(LOCK_FILE)
             .is_ok_and(|owner| flock(&owner, FlockOperation::NonBlockingLockExclusive).is_ok())
 }
 

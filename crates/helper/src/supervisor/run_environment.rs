@@ -38,7 +38,7 @@ pub(super) fn run_environment(
     } else if job.isolation > RequestedConfinement::None {
         env.insert("TMPDIR".into(), folder.temporary().into_os_string());
     }
-    env.extend(job.variant.added(job.environment).map(|(name, value)| (name.into(), value.into())));
+    env.extend(job.variant.added_variables(job.environment).map(|(name, value)| (name.into(), value.into())));
     env.extend(locale_folder(job, common).map(|folder| ("LOCPATH".into(), folder.into())));
     env.insert(ProcessTag::VARIABLE.into(), tag.value().into());
     env.extend(job.env.iter().cloned());
@@ -47,7 +47,8 @@ pub(super) fn run_environment(
 
 /// Returns the folder of the locale that a run uses, if the system lacks this locale. Otherwise `None`.
 pub(super) fn locale_folder<'c>(job: &Job, common: &'c Common) -> Option<&'c PathBuf> {
-    let is_used = job.variant.added(job.environment).any(|variable| variable == ("LC_ALL", LOCALE_NAME));
+    let is_used =
+        job.variant.added_variables(job.environment).any(|variable| variable == ("LC_ALL", LOCALE_NAME));
     let provide = || common.locales.get_or_init(|| locale::provide_locale(common.root.path())).as_ref();
     is_used.then(provide).flatten()
 }

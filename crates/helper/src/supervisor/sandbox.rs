@@ -66,7 +66,7 @@ impl SandboxSpec {
         let masked = &common.masks;
         let shared = |path: &Path| {
             let shared = masked.iter().filter(|mask| !common.homes.contains(mask));
-            shared.filter_map(|mask| first_below(mask, path)).collect::<Vec<_>>()
+            shared.filter_map(|mask| entry_toward(mask, path)).collect::<Vec<_>>()
         };
         let mut visible: BTreeSet<PathBuf> =
             mentioned_paths(job, common.root.path()).flat_map(|path| shared(&path)).collect();
@@ -164,7 +164,7 @@ fn mentioned_paths(job: &Job, root: &Path) -> impl Iterator<Item = PathBuf> {
 
 /// Returns the entry of the folder `mask` that leads to `path`, such as `/run/user` for `/run` and `/run/user/1000`.
 /// `None` if the path is not below the folder.
-fn first_below(mask: &Path, path: &Path) -> Option<PathBuf> {
+fn entry_toward(mask: &Path, path: &Path) -> Option<PathBuf> {
     Some(mask.join(path.strip_prefix(mask).ok()?.components().next()?))
 }
 

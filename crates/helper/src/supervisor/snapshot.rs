@@ -2,7 +2,7 @@
 
 use super::dir::{Dir, permissions};
 use super::folder::RunFolder;
-use crate::sys::present;
+use crate::sys::none_if_missing;
 use crate::{Area, Changes, FileChange, FileEntry, FileKind};
 use rustix::fs::{FileType, Stat};
 use serde_json::Value;
@@ -41,7 +41,7 @@ impl FileSnapshot {
         for area in [Area::Workspace, Area::Home, Area::Xdg] {
             // The target may have removed or replaced the folder itself.
             let (parent, name) = (folder.dir(), OsStr::new(RunFolder::area_name(area)));
-            let Some(found) = present(parent.stat(name))? else { continue };
+            let Some(found) = none_if_missing(parent.stat(name))? else { continue };
             entries.insert((area, ".".into()), entry(parent, name, &found, &mut remaining)?);
             let Some(root) = folder.area(area).ok().flatten() else { continue };
             root.walk(&mut |folder, name, path, found| {
@@ -98,7 +98,7 @@ fn entry(folder: &Dir, name: &OsStr, found: &Stat, remaining: &mut Remaining) ->
     }
     let length = u64::try_from(found.st_size).unwrap_or(0);
     remaining.bytes = remaining.bytes.checked_sub(length).ok_or_else(too_much)?;
-    let mut file = folder.read(name)?.take(length);
+    let mut file = folder.open_file(name)?.take(length);
     let (mut hash, mut buffer, mut size) = (Xxh3::new(), vec![0; 1 << 16], 0);
     let is_text = remaining.json.checked_sub(length);
     remaining.json = is_text.unwrap_or(remaining.json);

@@ -138,7 +138,7 @@ impl Stream {
     }
 
     /// Waits for bytes and reads once. Waits forever if there is nothing to read from. Cancel safe.
-    pub async fn step(&mut self) -> ReadResult {
+    pub async fn read_once(&mut self) -> ReadResult {
         let StreamSource::Fd(fd) = &self.source else { return pending().await };
         let max = match self.pace {
             Pace::Eager => MAX_READ,

@@ -191,7 +191,7 @@ impl Supervisor {
             let can_start = |queue: &Queue| *stop_sender.borrow() == 0 && queue.can_start();
             while can_start(&queue)
                 && let Some(slot) = spare.take().or_else(|| self.slots.try_acquire())
-                && let Some((index, job)) = queue.next()
+                && let Some((index, job)) = queue.start_next()
             {
                 let (common, stop) = (Rc::clone(&self.common), stop.clone());
                 running.spawn_local(async move {

@@ -252,9 +252,9 @@ impl SupervisedRun<'_> {
                 self.ended = Some(Instant::now());
                 return RunProgress::Ended;
             }
-            step = self.stdout.step() => step,
-            step = self.stderr.step() => step,
-            () = self.feed.step() => ReadResult::Continue,
+            step = self.stdout.read_once() => step,
+            step = self.stderr.read_once() => step,
+            () = self.feed.transfer_once() => ReadResult::Continue,
             () = sleep_until(until) => return RunProgress::Time,
             _ = self.stop.wait_for(|now| *now >= level) => return RunProgress::Stop,
         };
@@ -522,7 +522,7 @@ impl SupervisedRun<'_> {
         match &self.leader {
             // The kernel kills all processes of the namespace.
             Leader::Confined(init) => init.kill_all().await,
-            Leader::Child(_) => self.tree.sweep().await,
+            Leader::Child(_) => self.tree.kill_members().await,
         }
         if by_force {
             self.read_available();

@@ -49,7 +49,7 @@ impl Zygote {
         let mut zygote = Self { socket: socket.try_clone()?, child, handle, exposed: Vec::new() };
         let root = root.as_os_str().to_owned();
         // A dead file system may block this, while requests to stop have to be received.
-        zygote.exposed = spawn_blocking(move || greet(socket, &root, pid)).await??;
+        zygote.exposed = spawn_blocking(move || wait_until_ready(socket, &root, pid)).await??;
         Ok(zygote)
     }
 
@@ -61,7 +61,7 @@ impl Zygote {
 
 /// Sends the folder of all runs to the zygote, maps its user IDs, and waits until it is ready. Returns the folders in
 /// which sockets have to be hidden one by one.
-fn greet(mut socket: UnixStream, root: &OsString, pid: i32) -> io::Result<Vec<OsString>> {
+fn wait_until_ready(mut socket: UnixStream, root: &OsString, pid: i32) -> io::Result<Vec<OsString>> {
     socket.set_read_timeout(Some(GREETING_TIMEOUT))?;
     socket.write_all(&frame(root, &[])?)?;
     // The zygote has entered its user namespace.
@@ -82,7 +82,7 @@ impl Drop for Zygote {
 }
 
 /// Runs as the zygote process until the supervisor closes the socket.
-pub(super) fn serve() -> ExitCode {
+pub(super) fn run_zygote() -> ExitCode {
     let socket = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
     let Ok(mut socket) = socket else { return ExitCode::FAILURE };
     let exposed = enter_namespaces(&mut socket).map_err(|error| error.to_string());
@@ -94,7 +94,7 @@ pub(super) fn serve() -> ExitCode {
     loop {
         // Reap the first processes of runs that have ended.
         while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
-        match children.wait_or_read(&socket) {
+        match children.wait_until_readable(&socket) {
             Ok(false) => continue,
             Ok(true) => {}
             Err(_) => return ExitCode::FAILURE,

@@ -46,10 +46,10 @@ impl Cgroups {
     }
 
     fn create_in(parent: &Path) -> Option<Self> {
-        sweep(parent);
+        remove_abandoned_groups(parent);
         let folder = parent.join(format!("{FOLDER_PREFIX}{}", std::process::id()));
         fs::create_dir(&folder).ok()?;
-        let owner = lock(&folder);
+        let owner = lock_folder(&folder);
         let Some(owner) = owner.filter(|_| folder.join("cgroup.procs").exists()) else {
             fs::remove_dir(&folder).unwrap_or_default();
             return None;
@@ -178,16 +178,16 @@ pub(super) fn files_of_own_groups(name: &str) -> Vec<PathBuf> {
 
 /// Marks the folder of a control group as owned by this process, until the returned file is closed. `None` if another
 /// process owns it.
-fn lock(folder: &Path) -> Option<File> {
+fn lock_folder(folder: &Path) -> Option<File> {
     let folder = File::open(folder).ok()?;
     flock(&folder, FlockOperation::NonBlockingLockExclusive).ok().map(|()| folder)
 }
 
 /// Finds control groups in `parent` whose owner has ended, kills the processes in them, and removes them.
-fn sweep(parent: &Path) {
+fn remove_abandoned_groups(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let is_ours = entry.file_name().as_encoded_bytes().starts_with(FOLDER_PREFIX.as_bytes());
-        if is_ours && let Some(_owner) = lock(&entry.path()) {
+        if is_ours && let Some(_owner) = lock_folder(&entry.path()) {
             write_existing(&entry.path().join("cgroup.kill"), "1");
             remove(&entry.path());
         }
@@ -285,11 +285,11 @@ mod tests {
         for folder in [&owned, &left, &other] {
             group(&folder.join("0"), &[]);
         }
-        let owner = lock(&owned).unwrap();
-        sweep(parent.path());
+        let owner = lock_folder(&owned).unwrap();
+        remove_abandoned_groups(parent.path());
         assert_eq!([&owned, &left, &other].map(|folder| folder.exists()), [true, false, true]);
         drop(owner);
-        sweep(parent.path());
+        remove_abandoned_groups(parent.path());
         assert!(!owned.exists());
     }
 }

@@ -72,7 +72,7 @@ impl ChildNotifications {
     }
 
     /// Waits until children have ended or `socket` is readable. Returns whether `socket` is readable.
-    pub fn wait_or_read(&self, socket: &UnixStream) -> io::Result<bool> {
+    pub fn wait_until_readable(&self, socket: &UnixStream) -> io::Result<bool> {
         let mut both = [PollFd::new(socket, PollFlags::IN), PollFd::new(&self.0, PollFlags::IN)];
         match poll(&mut both, None) {
             Ok(_) | Err(Errno::INTR) => {}

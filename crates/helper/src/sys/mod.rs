@@ -57,7 +57,7 @@ pub(crate) use locks::awaited_lock;
 #[cfg(feature = "runtime")]
 pub(crate) use mounts::{
     CopyOnWrite, EMPTY_FOLDER, FileView, MACHINE_FOLDER, SHARED_FOLDERS, confine_mounts, has_mounts_below,
-    prepare_mounts, present, socket_paths,
+    none_if_missing, prepare_mounts, socket_paths,
 };
 #[cfg(feature = "runtime")]
 pub(crate) use namespaces::{

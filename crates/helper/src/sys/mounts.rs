@@ -237,7 +237,7 @@ impl<'v> MountPlan<'v> {
     }
 
     /// Returns where the original of a path is mounted, which no mask or overlay changes.
-    fn original(&self, path: &Path) -> PathBuf {
+    fn machine_path(&self, path: &Path) -> PathBuf {
         self.machine.join(path.strip_prefix("/").unwrap_or(path))
     }
 
@@ -248,7 +248,7 @@ impl<'v> MountPlan<'v> {
             if !folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
                 continue;
             }
-            match overlay(&self.original(folder), &self.empty) {
+            match overlay(&self.machine_path(folder), &self.empty) {
                 Ok(overlay) => self.changes.push((folder.to_owned(), MountChange::Mount(overlay))),
                 Err(_) => self.exposed.push(folder.to_owned()),
             }
@@ -267,14 +267,14 @@ impl<'v> MountPlan<'v> {
             // Shared folders have no overlay yet.
             let is_shared = shared.iter().any(|folder| path.starts_with(folder)) && !path.starts_with(root);
             let covered =
-                (is_shared && path.is_dir()).then(|| overlay(&self.original(path), &self.empty).ok());
+                (is_shared && path.is_dir()).then(|| overlay(&self.machine_path(path), &self.empty).ok());
             if covered.as_ref().is_some_and(Option::is_none) {
                 self.exposed.push(path.to_owned());
             }
             // It may have been removed meanwhile.
             let mount = match covered.flatten() {
                 Some(overlay) => Some(overlay),
-                None => present(clone_mount(path))?,
+                None => none_if_missing(clone_mount(path))?,
             };
             self.changes.extend(mount.map(|mount| (path.to_owned(), MountChange::Mount(mount))));
         }
@@ -284,11 +284,11 @@ impl<'v> MountPlan<'v> {
     /// Adds the paths that the run can write to, and the protected paths in them, to the plan.
     fn add_writable(&mut self) -> io::Result<()> {
         for path in self.view.writable.iter().map(Path::new) {
-            let mount = present(clone_mount(&self.original(path)))?;
+            let mount = none_if_missing(clone_mount(&self.machine_path(path)))?;
             self.changes.extend(mount.map(|mount| (path.to_owned(), MountChange::Mount(mount))));
         }
         for path in self.view.protected.iter().map(Path::new) {
-            let mount = present(clone_mount(path))?;
+            let mount = none_if_missing(clone_mount(path))?;
             self.changes.extend(mount.map(|mount| (path.to_owned(), MountChange::Mount(mount))));
         }
         Ok(())
@@ -298,7 +298,7 @@ impl<'v> MountPlan<'v> {
     fn add_start_folder(&mut self) -> io::Result<bool> {
         let Some(CopyOnWrite { folder, changes }) = &self.view.start else { return Ok(true) };
         let folder = Path::new(folder);
-        let result = writable_overlay(&self.original(folder), &self.original(Path::new(changes)));
+        let result = writable_overlay(&self.machine_path(folder), &self.machine_path(Path::new(changes)));
         let is_copied = result.is_ok();
         let mount = match result {
             Ok(overlay) => overlay,
@@ -424,11 +424,11 @@ fn hide(path: &Path) -> io::Result<()> {
         Ok(_) => mount_bind("/dev/null", path).map_err(io::Error::from),
         Err(_) => Ok(()),
     };
-    present(hidden).map(Option::unwrap_or_default)
+    none_if_missing(hidden).map(Option::unwrap_or_default)
 }
 
 /// Converts the error "not found" to `Ok(None)`, and a value to `Some`.
-pub(crate) fn present<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+pub(crate) fn none_if_missing<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         result => result.map(Some),

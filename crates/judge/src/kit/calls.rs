@@ -155,8 +155,8 @@ impl<'p, 'a> ExampleValidator<'p, 'a> {
     /// Fails only if a declared probe makes the same call as the example, and its run did not end as declared.
     fn ended_as_declared(&self, args: &[String]) -> Assertion {
         let context = self.root.run.context;
-        let without_format = context.derived(DerivedKind::NoFormat);
-        for probe in context.declared().chain(without_format) {
+        let without_format = context.derived_probes(DerivedKind::NoFormat);
+        for probe in context.declared_probes().chain(without_format) {
             for format in &probe.formats {
                 if probe.args_in(*format, context.profile) == args
                     && let Some(run) = context.plain(probe, *format)

@@ -31,7 +31,7 @@ pub struct RunChanges<'a> {
 impl<'a> RunChanges<'a> {
     /// Returns the changes of `run`, without changes that reading calls such as `--help` make as well. Returns an error
     /// if the changes are unknown.
-    pub fn of(run: &RunView<'a>) -> Result<Self, Reason> {
+    pub fn from_run(run: &RunView<'a>) -> Result<Self, Reason> {
         let mut changed = Self::excluding(run, |_| false)?;
         let read: Vec<&FileChange> = changes_of_reading_calls(run.context).collect();
         let same = |change: &FileChange| {
@@ -155,8 +155,8 @@ pub fn recorded_changes<'a>(run: &RunView<'a>) -> Result<&'a Changes, Reason> {
 /// Returns the probes that should only read: declared ones without an effect, and calls such as `--help` and
 /// `--version`.
 pub fn reading_probes<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a Probe> {
-    let own = READING_CALLS.into_iter().flat_map(|kind| context.derived(kind));
-    context.declared().filter(|probe| probe.effect.is_none()).chain(own)
+    let own = READING_CALLS.into_iter().flat_map(|kind| context.derived_probes(kind));
+    context.declared_probes().filter(|probe| probe.effect.is_none()).chain(own)
 }
 
 /// Returns the file changes by calls that should only read, in the text format.

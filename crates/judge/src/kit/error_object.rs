@@ -21,12 +21,12 @@ pub fn error_object(run: &RunView) -> Vec<Assertion> {
     }
     let channel = run.context.profile.conventions.errors;
     let mut found = Vec::new();
-    match misplaced(run).filter(|_| channel == Stream::Stderr) {
+    match find_invalid_stdout(run).filter(|_| channel == Stream::Stderr) {
         Some(Misplaced { is_prose: true, .. }) => {
             let what = format!("{} prints text to stdout", run.label());
             found.push(inconclusive(run.blocked_by(CheckId::P2StderrDiagnostics, what)));
             // An error on the wrong stream, or on both, is one fault.
-            if run.bytes(channel).is_empty() || repeats(run) {
+            if run.bytes(channel).is_empty() || stderr_repeats_stdout(run) {
                 return found;
             }
         }
@@ -40,7 +40,7 @@ pub fn error_object(run: &RunView) -> Vec<Assertion> {
         found.push(empty_channel(run, channel));
         return found;
     }
-    let scan = run.document(channel);
+    let scan = run.scan_as_document(channel);
     let object = match (scan.structural(), run.value(channel)) {
         (Some(problem), _) => {
             let found_object = find_error_object(run, channel);
@@ -175,7 +175,7 @@ pub fn not_a_failure(run: &RunView) -> Option<Reason> {
                     declare_success("")
                 ),
                 blocked_by: matches!(accepted, FormatSupport::No(_))
-                    .then(|| run.cause(CheckId::P2OutputFormat)),
+                    .then(|| run.reference_to(CheckId::P2OutputFormat)),
                 ..Reason::default()
             }),
         },
@@ -188,7 +188,7 @@ pub fn is_repeated(line: &str, stderr_lines: &[String]) -> bool {
 }
 
 /// True if stderr contains all lines of stdout that have words.
-pub fn repeats(run: &RunView) -> bool {
+pub fn stderr_repeats_stdout(run: &RunView) -> bool {
     let (Some(out), Some(stderr_lines)) = (run.lines(Stream::Stdout), run.lines(Stream::Stderr)) else {
         return false;
     };
@@ -206,7 +206,7 @@ pub struct Misplaced {
 }
 
 /// Returns why the stdout of a failing run is invalid. `None` if stdout is valid JSON, or has only white space.
-pub fn misplaced(run: &RunView) -> Option<Misplaced> {
+pub fn find_invalid_stdout(run: &RunView) -> Option<Misplaced> {
     let scan = run.scan();
     let problem = scan.structural()?.clone();
     // Each record is judged by itself, and so is the text after a document.

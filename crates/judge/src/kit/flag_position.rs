@@ -22,11 +22,11 @@ pub fn accepted_elsewhere(
         let flag_args = other.common_option(flag, context.profile).args().unwrap_or_default();
         other.call.args.starts_with(flag_args)
     };
-    let mut before_subcommand = context.derived(DerivedKind::GlobalFlag).filter(starts_with_flag);
+    let mut before_subcommand = context.derived_probes(DerivedKind::GlobalFlag).filter(starts_with_flag);
     if before_subcommand.any(|other| is_accepted(&other)) {
         return Some("before the subcommand".into());
     }
-    let mut others = context.derived(kind).filter(|other| other.name != call.name);
+    let mut others = context.derived_probes(kind).filter(|other| other.name != call.name);
     let data = |other: &&Probe| context.source_of(other).is_some_and(Probe::prints_data);
     let other = others.find(|other| data(other) && is_accepted(other))?;
     Some(format!("by `{}`", other.source().unwrap_or(&other.name)))

@@ -16,15 +16,16 @@ pub use calls::{ExampleValidator, InvalidCall};
 pub use changed::{RunChanges, is_folder, reading_probes, recorded_changes, varies_between_runs};
 pub use differences::{Difference, difference, differences, ends_early, list_first};
 pub use error_object::{
-    Misplaced, SILENCE_HINT, error_object, is_repeated, lacking_keys, misplaced, not_a_failure, repeats,
+    Misplaced, SILENCE_HINT, error_object, find_invalid_stdout, is_repeated, lacking_keys, not_a_failure,
+    stderr_repeats_stdout,
 };
 pub use escapes::moves_cursor;
 pub use exits::{NO_FAILURE, declare_failure, declare_success, display_exit, exit_check, is_invalid_usage};
 pub use flag_position::accepted_elsewhere;
-pub use network::no_request;
+pub use network::judge_without_stalled_probe;
 pub use pages::{
     Pages, PrintedPage, command_help_runs, help_run, prints_own_page, runs_of_kind, stdout_start,
     target_names,
 };
 pub use scenario::{lacking, scenario_run};
-pub use waiting::{shows_pages, waiting};
+pub use waiting::{judge_hang, shows_pages};

@@ -10,7 +10,7 @@ const NETWORK: [&str; 9] =
     ["clone", "deploy", "download", "fetch", "publish", "pull", "push", "sync", "upload"];
 
 /// Judges a target without a probe that sends a request to a server that never responds.
-pub fn no_request(context: &CheckContext) -> Judgement {
+pub fn judge_without_stalled_probe(context: &CheckContext) -> Judgement {
     let undeclared = UndeclaredFeature {
         feature: Feature::Network,
         words: &NETWORK,

@@ -9,7 +9,7 @@ use strict_json::sanitize;
 
 /// Judges a run that did not end by itself. It passes if it is a pager, or a filter that reads stdin to its end; other
 /// runs fail.
-pub fn waiting(run: &RunView) -> Assertion {
+pub fn judge_hang(run: &RunView) -> Assertion {
     if shows_pages(run) {
         return Ok(());
     }

@@ -42,7 +42,7 @@ fn judge_pair(context: &CheckContext, pair: &VariableOption) -> Vec<Assertion> {
 /// Returns the run of `probe` to which `case` adds an option, or an environment variable that replaces the option.
 /// `None` if it was not made.
 fn run<'a>(context: &'a CheckContext<'a>, probe: &Probe, case: &Case) -> Option<RunView<'a>> {
-    let call = context.case(DerivedKind::EnvFlag, probe, case)?;
+    let call = context.derived_for_case(DerivedKind::EnvFlag, probe, case)?;
     call.formats.iter().find_map(|format| context.plain(call, *format))
 }
 
@@ -67,7 +67,7 @@ fn judge_switch(
             return Err(format!("`{}` is rejected by {}: correct `env_flags`", pair.flag, probe.name).into());
         }
         is_reproducible(context, probe)?;
-        if same(&with_flag, &without) {
+        if has_same_output(&with_flag, &without) {
             return Err(format!(
                 "`{}` has no effect on {}: declare a probe with output that it changes",
                 pair.flag, probe.name
@@ -94,7 +94,7 @@ fn is_reproducible(context: &CheckContext, probe: &Probe) -> Result<(), Reason> 
     {
         again = context.repeated(probe, *format)?;
     }
-    match again.iter().find(|again| again.plain().is_ok_and(|plain| !same(again, &plain))) {
+    match again.iter().find(|again| again.plain().is_ok_and(|plain| !has_same_output(again, &plain))) {
         Some(_) => Err(format!("the output of {} changes from run to run", probe.name).into()),
         None => Ok(()),
     }
@@ -108,22 +108,27 @@ fn judge_switched_on(
 ) -> Assertion {
     run.ended()?;
     let (set, flag) = (pair.set(ENABLED_VALUE), &pair.flag);
-    if same(run, with_flag) {
+    if has_same_output(run, with_flag) {
         Ok(())
-    } else if same(run, without) {
-        different(run, without, "ignored", format!("`{set}` has no effect; expected the effect of `{flag}`"))
+    } else if has_same_output(run, without) {
+        fail_at_difference(
+            run,
+            without,
+            "ignored",
+            format!("`{set}` has no effect; expected the effect of `{flag}`"),
+        )
     } else {
-        different(run, with_flag, "differs", format!("`{set}` has another effect than `{flag}`"))
+        fail_at_difference(run, with_flag, "differs", format!("`{set}` has another effect than `{flag}`"))
     }
 }
 
 fn judge_switched_off(run: &RunView, without: &RunView, pair: &VariableOption, value: &str) -> Assertion {
     run.ended()?;
-    if same(run, without) {
+    if has_same_output(run, without) {
         return Ok(());
     }
     let detail = format!("`{}` has an effect; expected none, as without the variable", pair.set(value));
-    different(run, without, "falsey", detail)
+    fail_at_difference(run, without, "falsey", detail)
 }
 
 /// Judges whether a variable selects `format` as its option does. Returns `None` if the probe was not run with the
@@ -143,7 +148,7 @@ fn judge_format_variable(
     Some(judged().map(|with_flag| {
         let selected = || {
             run.ended()?;
-            if run.exit() == with_flag.exit() && run.document(Stream::Stdout).structural().is_none() {
+            if run.exit() == with_flag.exit() && run.scan_as_document(Stream::Stdout).structural().is_none() {
                 return Ok(());
             }
             let detail =
@@ -155,13 +160,13 @@ fn judge_format_variable(
 }
 
 /// True if two runs have the same exit code and print the same. Words with a digit, such as times, are not compared.
-fn same(a: &RunView, b: &RunView) -> bool {
+fn has_same_output(a: &RunView, b: &RunView) -> bool {
     a.exit() == b.exit()
         && Stream::ALL.into_iter().all(|stream| a.normalized_lines(stream) == b.normalized_lines(stream))
 }
 
 /// Returns a failure of `run` at its first line that differs from the output of `other`.
-fn different(run: &RunView, other: &RunView, kind: &str, detail: String) -> Assertion {
+fn fail_at_difference(run: &RunView, other: &RunView, kind: &str, detail: String) -> Assertion {
     for stream in Stream::ALL {
         let (Some(own), Some(others)) = (run.normalized_lines(stream), other.normalized_lines(stream)) else {
             continue;

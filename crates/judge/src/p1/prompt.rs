@@ -1,7 +1,7 @@
 //! `p1-no-prompt`: without an interactive terminal, calls ask no questions and open no editor.
 
 use crate::context::{CheckContext, RunView};
-use crate::kit::{declare_success, waiting};
+use crate::kit::{declare_success, judge_hang};
 use crate::verdict::{Assertion, Judgement, Unmet, inconclusive};
 use agentnative_core::model::{CheckId, Variant};
 use agentnative_core::run::TripwirePurpose;
@@ -17,7 +17,7 @@ pub fn no_prompt(context: &CheckContext) -> Judgement {
 }
 
 fn asks_no_question(run: &RunView) -> Assertion {
-    if let Some(trip) = run.trip(TripwirePurpose::Editor)? {
+    if let Some(trip) = run.called_program(TripwirePurpose::Editor)? {
         let detail = format!("the command opens the editor `{trip}`, although no user can edit");
         return run.failed("editor", detail);
     }
@@ -25,7 +25,7 @@ fn asks_no_question(run: &RunView) -> Assertion {
         run.ended()?;
         return Ok(());
     }
-    match waiting(run) {
+    match judge_hang(run) {
         Err(Unmet::Failed(_)) if !run.waits_for_input() => {
             let what = format!("{} did not end", run.label());
             inconclusive(run.blocked_by(CheckId::P2Completes, what))

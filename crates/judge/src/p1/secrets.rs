@@ -17,7 +17,7 @@ const WITH_SECRET: [&str; 5] = ["auth", "login", "signin", "token", "whoami"];
 /// Judges `p1-secret-path`: a secret can be passed in a file or on stdin.
 pub fn path(context: &CheckContext) -> Judgement {
     let Some(secret) = &context.profile.conventions.secret else { return undeclared(context) };
-    let mut probes = context.declared().filter(|probe| probe.call.secret).peekable();
+    let mut probes = context.declared_probes().filter(|probe| probe.call.secret).peekable();
     if probes.peek().is_none() {
         return undeclared(context);
     }

@@ -1,7 +1,7 @@
 //! Questions on a terminal: a call asks none if only stdin is a terminal, or with the option that disables prompts.
 
 use crate::context::{CheckContext, RunView};
-use crate::kit::{declare_success, shows_pages, waiting};
+use crate::kit::{declare_success, judge_hang, shows_pages};
 use crate::lines::has_words;
 use crate::verdict::{Assertion, Finding, Judgement, Unmet, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
@@ -48,7 +48,7 @@ fn asks_nothing(run: &RunView) -> Assertion {
 /// True if a run did not end and another check reports this.
 fn is_reported(run: &RunView) -> bool {
     let is_made = matches!(run.variant(), Variant::Plain | Variant::Tty | Variant::OpenStdin);
-    is_made && run.did_not_end() && matches!(waiting(run), Err(Unmet::Failed(_)))
+    is_made && run.did_not_end() && matches!(judge_hang(run), Err(Unmet::Failed(_)))
 }
 
 /// Returns the question of a run that waits for input, or `None` if it asked nothing. The string is the text on the
@@ -79,7 +79,9 @@ pub fn no_input(context: &CheckContext) -> Judgement {
     match context.profile.conventions.flags.get(CommonOption::NoInput) {
         FormatFlag::Absent => return Judgement::violated(vec![lacking()]),
         FormatFlag::Unspecified
-            if !context.declared().any(|probe| probe.call.flags.contains_key(&CommonOption::NoInput)) =>
+            if !context
+                .declared_probes()
+                .any(|probe| probe.call.flags.contains_key(&CommonOption::NoInput)) =>
         {
             return Judgement::NotApplicable(
                 "no option that disables prompts is declared (`flags.no_input`)".into(),
@@ -88,13 +90,13 @@ pub fn no_input(context: &CheckContext) -> Judgement {
         _ => {}
     }
     let calls = || {
-        context.derived(DerivedKind::NoInput).filter_map(|call| {
+        context.derived_probes(DerivedKind::NoInput).filter_map(|call| {
             let run = context.runs_under(call, Variant::FullTerminal).next()?;
             Some((call, run))
         })
     };
     let prompting = calls()
-        .filter(|(call, _)| context.source_of(call).is_some_and(|source| asks(context, source)))
+        .filter(|(call, _)| context.source_of(call).is_some_and(|source| asks_on_terminal(context, source)))
         .count();
     let assertions = calls().map(|(call, run)| judge_no_input(context, call, &run));
     let shown = (prompting == 0).then(|| {
@@ -112,7 +114,7 @@ fn lacking() -> Finding {
 }
 
 /// True if a call of `probe` waits for an answer when stdin, stdout and stderr are a terminal. A pager does not count.
-fn asks(context: &CheckContext, probe: &Probe) -> bool {
+fn asks_on_terminal(context: &CheckContext, probe: &Probe) -> bool {
     let scenes = [DerivedKind::Unconfirmed, DerivedKind::Confirmed].into_iter();
     let calls = std::iter::once(probe).chain(scenes.flat_map(|kind| context.derived_from(kind, probe)));
     let mut runs = calls.flat_map(|call| context.runs_under(call, Variant::FullTerminal));

@@ -20,8 +20,9 @@ pub fn judge_rules(context: &CheckContext, kind: Against) -> Judgement {
         Against::Stream => contract.has_stream_rules(),
         Against::Exit => !contract.exit_codes().is_empty(),
     };
-    let formats =
-        context.declared().flat_map(|probe| OutputFormat::ALL.into_iter().map(move |format| (probe, format)));
+    let formats = context
+        .declared_probes()
+        .flat_map(|probe| OutputFormat::ALL.into_iter().map(move |format| (probe, format)));
     let mut declared = formats.filter_map(|(probe, format)| context.contract_for(probe, format)).peekable();
     if declared.peek().is_none() {
         return Judgement::NotApplicable("no probe declares a contract".into());
@@ -29,7 +30,7 @@ pub fn judge_rules(context: &CheckContext, kind: Against) -> Judgement {
     if !declared.any(has_rules) {
         return Judgement::NotApplicable("the declared contracts have no rules of this kind".into());
     }
-    let runs = context.declared().flat_map(|probe| context.runs_of(probe));
+    let runs = context.declared_probes().flat_map(|probe| context.runs_of(probe));
     let assertions = runs
         .filter(RunView::expects_plain_stdout)
         .filter_map(|run| Some((run, context.contract_of(&run).filter(|contract| has_rules(contract))?)))
@@ -61,24 +62,24 @@ fn validate(run: &RunView, contract: &Contract, kind: Against) -> Assertion {
         Ok(verdict) => verdict,
         Err(error) => return inconclusive(format!("stdout of {} could not be read: {error}", run.label())),
     };
-    let errors = against(kind, &verdict.errors);
+    let errors = violations_of_kind(kind, &verdict.errors);
     if !errors.is_empty() {
-        return broken(run, contract, &errors, verdict.omitted.of(kind));
+        return broken(run, contract, &errors, verdict.omitted.count_against(kind));
     }
     if verdict.skipped_facts > 0 {
         let skipped = counted(verdict.skipped_facts, "rule check");
         return inconclusive(format!("{}: {skipped} skipped: memory limit reached", run.label()));
     }
-    known(run, contract, &against(kind, &verdict.known))
+    fail_known_findings(run, contract, &violations_of_kind(kind, &verdict.known))
 }
 
-fn against(kind: Against, violations: &[Violation]) -> Vec<&Violation> {
+fn violations_of_kind(kind: Against, violations: &[Violation]) -> Vec<&Violation> {
     violations.iter().filter(|violation| violation.against == kind).collect()
 }
 
 /// Fails with the given violations. `more` is the number of further violations in the run, which are only counted.
 fn broken(run: &RunView, contract: &Contract, violations: &[&Violation], more: u64) -> Assertion {
-    let named = named(violations, more);
+    let named = describe_violations(violations, more);
     let kind = match violations[0].against {
         Against::Json | Against::Schema => "invalid",
         Against::Stream => "rule-broken",
@@ -90,15 +91,19 @@ fn broken(run: &RunView, contract: &Contract, violations: &[&Violation], more: u
 
 /// Fails with violations that the contract lists as known findings; they are reported as warnings. Passes if there are
 /// none.
-fn known(run: &RunView, contract: &Contract, violations: &[&Violation]) -> Assertion {
+fn fail_known_findings(run: &RunView, contract: &Contract, violations: &[&Violation]) -> Assertion {
     let Some(first) = violations.first() else { return Ok(()) };
-    let detail = format!("a known finding of the contract {}: {}", contract.name(), named(violations, 0));
+    let detail = format!(
+        "a known finding of the contract {}: {}",
+        contract.name(),
+        describe_violations(violations, 0)
+    );
     failed_at(run, "known", first, detail).map_err(Unmet::into_known)
 }
 
 /// Describes violations in one sentence: the first distinct ones in detail, all others as a number. `more` is the
 /// number of violations that are not in the slice.
-fn named(violations: &[&Violation], more: u64) -> String {
+fn describe_violations(violations: &[&Violation], more: u64) -> String {
     let mut distinct: Vec<&Violation> = Vec::new();
     for violation in violations {
         // The same violation at another place is not repeated.

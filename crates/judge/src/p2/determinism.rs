@@ -31,7 +31,7 @@ impl RunView<'_> {
             return false;
         }
         let others = [Variant::File, Variant::Plain, Variant::SlowReader];
-        let under = |variant| self.context.under(self.probe, self.format(), variant);
+        let under = |variant| self.context.find_run_under(self.probe, self.format(), variant);
         others.into_iter().filter_map(under).any(|other| {
             other.gave_data()
                 && other.scan().structural().is_none()
@@ -92,7 +92,7 @@ fn is_prefix(run: &RunView, complete: &RunView) -> bool {
 fn same_for_each_consumer(context: &CheckContext, probe: &Probe, format: OutputFormat) -> Assertion {
     let mut readers = Vec::new();
     for variant in [Variant::Plain, Variant::SlowReader, Variant::File] {
-        let Some(run) = context.under(probe, format, variant) else {
+        let Some(run) = context.find_run_under(probe, format, variant) else {
             return inconclusive(format!("{} was not run under {}", probe.name, variant.name()));
         };
         run.usable()?;

@@ -3,7 +3,7 @@
 use crate::context::{CheckContext, FormatSupport, RunView};
 use crate::kit::{
     Misplaced, NO_FAILURE, SILENCE_HINT, declare_failure, difference, display_exit, error_object,
-    is_repeated, misplaced, not_a_failure, repeats,
+    find_invalid_stdout, is_repeated, not_a_failure, stderr_repeats_stdout,
 };
 use crate::lines::has_words;
 use crate::verdict::{Assertion, Judgement, Unmet, inconclusive};
@@ -35,7 +35,7 @@ pub fn error_json(context: &CheckContext) -> Judgement {
 /// usage is not sufficient: it shows how arguments are parsed, and not how the target's own work fails.
 fn missing_evidence(context: &CheckContext, formats: &[OutputFormat]) -> Option<Assertion> {
     let fails_in = |format| {
-        let mut declared = context.failures().filter(|probe| probe.is_declared());
+        let mut declared = context.failing_probes().filter(|probe| probe.is_declared());
         declared.any(|probe| context.plain(probe, format).is_some())
     };
     let has_data_in = |format: &OutputFormat| {
@@ -48,7 +48,7 @@ fn missing_evidence(context: &CheckContext, formats: &[OutputFormat]) -> Option<
         true => formats.iter().map(|format| format.name()).collect(),
         false => supported.into_iter().filter(|format| !fails_in(*format)).map(OutputFormat::name).collect(),
     };
-    let fails = context.declared().any(|probe| !probe.prints_data());
+    let fails = context.declared_probes().any(|probe| !probe.prints_data());
     (!missing.is_empty()).then(|| match fails {
         true => inconclusive(format!(
             "no probe fails in {}: {}",
@@ -68,7 +68,7 @@ fn unless_rejected_for_format(run: &RunView, judge: fn(&RunView) -> Vec<Assertio
     }
     let declared = run
         .context
-        .failures()
+        .failing_probes()
         .any(|probe| probe.is_declared() && run.context.plain(probe, run.format()).is_some());
     let flag_args = run.probe.format_args(run.format(), run.context.profile).join(" ");
     if declared {
@@ -95,7 +95,7 @@ impl RunView<'_> {
         let names_option = || !profile.global_format && option.is_some_and(|option| self.mentions(option));
         text.is_some_and(|text| text.mentions(wrong))
             && !self.mentions(wrong)
-            && (self.document(profile.conventions.errors).structural().is_some() || names_option())
+            && (self.scan_as_document(profile.conventions.errors).structural().is_some() || names_option())
     }
 }
 
@@ -103,13 +103,13 @@ impl RunView<'_> {
 /// shows nothing about how failures are reported. An unknown command that succeeds is left out, because it may be data;
 /// an accepted unknown flag counts only if no declared probe fails.
 fn failing<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a>> {
-    let declared = context.failures().any(Probe::is_declared);
+    let declared = context.failing_probes().any(Probe::is_declared);
     let counts = move |run: &RunView| {
         let failed = run.exit().is_some_and(|exit| exit != 0);
         failed || run.probe.is_declared() || !declared && !run.probe.is_kind(DerivedKind::UnknownCommand)
     };
     context
-        .failures()
+        .failing_probes()
         .flat_map(|probe| OutputFormat::ALL.into_iter().map(move |format| (probe, format)))
         .filter_map(|(probe, format)| context.run(probe, format, Variant::Plain, 0))
         .filter(counts)
@@ -158,11 +158,11 @@ fn judge_diagnostics(run: &RunView) -> Assertion {
     }
     let (stdout, stderr) = (run.bytes(Stream::Stdout), run.bytes(Stream::Stderr));
     if !text {
-        return match misplaced(run) {
+        return match find_invalid_stdout(run) {
             Some(Misplaced { problem, is_prose: true })
                 if run.context.profile.conventions.errors == Stream::Stderr =>
             {
-                let detail = match stderr.is_empty() || repeats(run) {
+                let detail = match stderr.is_empty() || stderr_repeats_stdout(run) {
                     true => {
                         "a failing run prints text to stdout; expected its diagnostics on stderr".to_owned()
                     }

@@ -14,7 +14,7 @@ use serde_json::Value;
 /// Judges `p2-exit-error`: a general error exits with 1. Also judges exit codes that only this target has, since they
 /// have no check of their own.
 pub fn error(context: &CheckContext) -> Judgement {
-    let ends = context.declared().filter_map(|probe| {
+    let ends = context.declared_probes().filter_map(|probe| {
         let code = probe.exit.filter(|_| exit_check(context.profile, probe) == CheckId::P2ExitError)?;
         Some(exits_with(context, probe, code))
     });
@@ -25,7 +25,7 @@ pub fn error(context: &CheckContext) -> Judgement {
             "the target has no exit code 1 according to its configuration".into(),
         );
     }
-    if has_one && !context.declared().any(|probe| probe.exit == Some(1)) {
+    if has_one && !context.declared_probes().any(|probe| probe.exit == Some(1)) {
         assertions.push(inconclusive(declare_exit(1)));
     }
     Judgement::from_assertions(assertions, declare_success(""))
@@ -34,7 +34,7 @@ pub fn error(context: &CheckContext) -> Judgement {
 /// Judges `p2-exit-usage`: invalid usage exits with 2.
 pub fn usage(context: &CheckContext) -> Judgement {
     let expected = context.profile.conventions.usage;
-    let judgement = match code(context, CheckId::P2ExitUsage, expected) {
+    let judgement = match judge_exit_code(context, CheckId::P2ExitUsage, expected) {
         Judgement::NotApplicable(why) => return rejects_invalid_usage(context, why),
         judgement => match &context.profile.no_command {
             Some(why) => judgement.with_note(&format!("no unknown command was tried: {why}")),
@@ -75,7 +75,7 @@ fn rejects_invalid_usage(context: &CheckContext, why: String) -> Judgement {
 
 /// Judges `p2-exit-success`, `p2-exit-auth`, `p2-exit-config` or a part of `p2-exit-usage`: each probe that `check`
 /// covers exits with `code`.
-pub fn code(context: &CheckContext, check: CheckId, code: i32) -> Judgement {
+pub fn judge_exit_code(context: &CheckContext, check: CheckId, code: i32) -> Judgement {
     if !context.profile.conventions.exit_codes.contains(&code) {
         return Judgement::NotApplicable(format!(
             "the target has no exit code {code} according to its configuration"
@@ -92,8 +92,9 @@ pub fn code(context: &CheckContext, check: CheckId, code: i32) -> Judgement {
     let mut assertions: Vec<Assertion> =
         own.into_iter().chain(derived).map(|probe| exits_with(context, probe, code)).collect();
     if code == 0 {
-        let help =
-            context.derived(DerivedKind::Help).filter_map(|probe| context.plain(probe, OutputFormat::Text));
+        let help = context
+            .derived_probes(DerivedKind::Help)
+            .filter_map(|probe| context.plain(probe, OutputFormat::Text));
         assertions.extend(help.filter_map(|run| help_succeeds(&run)));
     }
     // Help and version show nothing about the target's real work.
@@ -180,7 +181,9 @@ fn names_invalid_word(run: &RunView) -> bool {
 fn judge_unnamed_rejection(run: &RunView, code: i32) -> Assertion {
     let context = run.context;
     let flag = || {
-        context.derived(DerivedKind::IgnoredFlag).find_map(|probe| context.plain(probe, OutputFormat::Text))
+        context
+            .derived_probes(DerivedKind::IgnoredFlag)
+            .find_map(|probe| context.plain(probe, OutputFormat::Text))
     };
     if run.probe.is_kind(DerivedKind::UnknownFlag)
         && let Some(tried) = flag()
@@ -198,7 +201,7 @@ fn judge_unnamed_rejection(run: &RunView, code: i32) -> Assertion {
         }
     }
     let mut declared =
-        context.declared().filter(|probe| probe.exit == Some(code) && !probe.prints_data()).peekable();
+        context.declared_probes().filter(|probe| probe.exit == Some(code) && !probe.prints_data()).peekable();
     if declared.peek().is_none() {
         return inconclusive(format!(
             "{} exited with {code} and does not name what is unknown, so another failure may be the reason: declare \
@@ -236,11 +239,11 @@ pub fn consistent(context: &CheckContext) -> Judgement {
     let bare_runs = context.probes.iter().flat_map(|probe| context.runs_under(probe, Variant::Bare));
     let runs = context.runs().chain(bare_runs).filter(|run| !run.probe.has_special_end());
     let signals = runs.filter_map(|run| unexpected_signal(&run));
-    let formats = context.declared().flat_map(|probe| same_code(context, probe));
+    let formats = context.declared_probes().flat_map(|probe| same_code(context, probe));
     let payloads = context
-        .declared()
+        .declared_probes()
         .filter_map(|probe| context.plain(probe, OutputFormat::Json))
-        .filter_map(|run| payload(&run));
+        .filter_map(|run| judge_payload(&run));
     Judgement::from_assertions(signals.chain(formats).chain(payloads), declare_success(""))
 }
 
@@ -300,7 +303,7 @@ fn different_codes(run: &RunView, exit: i32, other: &RunView, code: i32) -> Vec<
 
 /// Passes if the member `ok` or `success` of the JSON output agrees with the exit code, and fails otherwise. Also fails
 /// for an error object with exit code 0. `None` if the output has no such member.
-fn payload(run: &RunView) -> Option<Assertion> {
+fn judge_payload(run: &RunView) -> Option<Assertion> {
     // `p2-contract-exit` judges contracts with rules for exit codes.
     if run.context.contract_of(run).is_some_and(|contract| !contract.exit_codes().is_empty()) {
         return None;

@@ -8,24 +8,24 @@ use agentnative_core::probe::Probe;
 
 /// Judges `p2-raw`: `--raw` prints bare values for other tools.
 pub fn raw(context: &CheckContext) -> Judgement {
-    offered(context, DerivedKind::Raw, DerivedKind::IgnoredFlag, "the target has no `--raw`")
+    judge_offered(context, DerivedKind::Raw, DerivedKind::IgnoredFlag, "the target has no `--raw`")
 }
 
 /// Judges `p2-more-formats`: CSV, TSV or YAML are offered in addition to text, json and jsonl.
 pub fn more(context: &CheckContext) -> Judgement {
     let none = "the target offers no format other than text, json and jsonl";
-    offered(context, DerivedKind::MoreFormats, DerivedKind::InvalidFormat, none)
+    judge_offered(context, DerivedKind::MoreFormats, DerivedKind::InvalidFormat, none)
 }
 
 /// Passes if the target accepts a derived call of `kind`, such as one with `--raw`, but no call of the kind `wrong`,
 /// such as one with an unknown flag. If it accepts both, the target accepts anything and proves nothing. `none` is the
 /// reason if no call of `kind` is accepted.
-fn offered(context: &CheckContext, kind: DerivedKind, wrong: DerivedKind, none: &str) -> Judgement {
+fn judge_offered(context: &CheckContext, kind: DerivedKind, wrong: DerivedKind, none: &str) -> Judgement {
     let fits = |probe: &&Probe| accepted_run(context, probe).is_some_and(|run| is_in_requested_format(&run));
-    let Some(found) = context.derived(kind).find(fits) else {
+    let Some(found) = context.derived_probes(kind).find(fits) else {
         return Judgement::NotApplicable(none.into());
     };
-    match context.derived(wrong).find_map(|probe| accepted_run(context, probe)) {
+    match context.derived_probes(wrong).find_map(|probe| accepted_run(context, probe)) {
         None => Judgement::Pass(format!("offered: {}", found.name)),
         Some(wrong) => Judgement::NotApplicable(format!(
             "{} is accepted, but so is {}: there is no evidence that the target supports it",

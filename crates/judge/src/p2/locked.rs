@@ -1,7 +1,7 @@
 //! `p2-contract-locked`: compares output with the lock, a file that describes the last accepted output.
 
 use crate::context::{CheckContext, RunView};
-use crate::kit::misplaced;
+use crate::kit::find_invalid_stdout;
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
 use agentnative_contract::{Contract, OutputSpec};
 use agentnative_core::catalogue::DerivedKind;
@@ -22,7 +22,7 @@ const MAX_LINE: usize = 200;
 /// did not end as its probe expects, the specification contains only this and the reason.
 pub fn learn(context: &CheckContext, target: &str) -> Lock {
     let mut specs = Vec::new();
-    for probe in context.declared() {
+    for probe in context.declared_probes() {
         for format in &probe.formats {
             let spec = learn_spec(context, probe, *format);
             specs.push(spec.unwrap_or_else(|reason| unlearnable_spec(context, probe, *format, reason)));
@@ -65,17 +65,17 @@ pub fn locked(context: &CheckContext) -> Judgement {
         let words = "there is no lock next to the configuration: `agentnative contract lock` writes one";
         return Judgement::NotApplicable(words.into());
     };
-    let assertions = lock.comparable().into_iter().flat_map(|old| compared(context, lock, &old));
+    let assertions = lock.comparable().into_iter().flat_map(|old| compare_with_lock(context, lock, &old));
     Judgement::from_assertions(
         assertions,
         "the lock contains no output: accept the current output with `agentnative contract lock --update`",
     )
 }
 
-fn compared(context: &CheckContext, lock: &Lock, old: &OutputSpec) -> Vec<Assertion> {
+fn compare_with_lock(context: &CheckContext, lock: &Lock, old: &OutputSpec) -> Vec<Assertion> {
     let (Some(name), Some(format)) = (&old.probe, old.format) else { return Vec::new() };
     let locked = |probe: &&Probe| probe.name == *name && probe.formats.contains(&format);
-    let Some(probe) = context.declared().find(locked) else {
+    let Some(probe) = context.declared_probes().find(locked) else {
         let words = "is locked but was not run: if it was removed on purpose, accept that with `agentnative contract lock --update`";
         return vec![inconclusive(format!("{name} · {} {words}", format.name()))];
     };
@@ -118,7 +118,7 @@ fn judge_change(
 /// Returns an inconclusive assertion if a failing run prints something to stdout that is not JSON. It refers to the
 /// check that reports this. `None` if stdout has no such problem.
 fn misplaced_by_failure(run: &RunView) -> Option<Assertion> {
-    let check = match misplaced(run)?.is_prose {
+    let check = match find_invalid_stdout(run)?.is_prose {
         true => CheckId::P2StderrDiagnostics,
         false => CheckId::P2ErrorJson,
     };
@@ -157,8 +157,8 @@ fn broken(run: &RunView, change: &Change, detail: String) -> Assertion {
 /// Learns the output specification of a probe in a format from its runs. Fails with the reason if the runs do not show
 /// it.
 fn learn_spec(context: &CheckContext, probe: &Probe, format: OutputFormat) -> Result<OutputSpec, Reason> {
-    let mut learner =
-        OutputInference::new(&probe.name, format).outcome(probe.exit.filter(|_| probe.prints_data()));
+    let mut learner = OutputInference::new(&probe.name, format)
+        .expected_exit_code(probe.exit.filter(|_| probe.prints_data()));
     let (mut plain, mut contract, mut data) = (false, None, false);
     for run in learning_runs(context, probe, format) {
         plain |= run.variant() == Variant::Plain;
@@ -177,7 +177,7 @@ fn learn_spec(context: &CheckContext, probe: &Probe, format: OutputFormat) -> Re
     }
     let learnt = learner.spec();
     Ok(match contract.filter(|contract| data || is_about_failures(contract)) {
-        Some(contract) => declared(contract, learnt),
+        Some(contract) => merge_contract_spec(contract, learnt),
         None => learnt,
     })
 }
@@ -188,7 +188,7 @@ fn is_about_failures(contract: &Contract) -> bool {
 
 /// Returns the specification that a contract declares, with the exit codes that were learnt from this probe. Learnt
 /// values also fill in what the contract does not specify.
-fn declared(contract: &Contract, learnt: OutputSpec) -> OutputSpec {
+fn merge_contract_spec(contract: &Contract, learnt: OutputSpec) -> OutputSpec {
     let spec = OutputSpec::from_contract(contract);
     OutputSpec {
         probe: learnt.probe,
@@ -202,7 +202,7 @@ fn declared(contract: &Contract, learnt: OutputSpec) -> OutputSpec {
 
 /// Returns the first line of the output of `--version`; `None` if the call failed or printed nothing.
 fn version(context: &CheckContext) -> Option<String> {
-    let probe = context.derived(DerivedKind::Version).next()?;
+    let probe = context.derived_probes(DerivedKind::Version).next()?;
     let run = context.plain(probe, OutputFormat::Text).filter(|run| run.exit() == Some(0))?;
     let line = first_line(run.bytes(Stream::Stdout))?;
     let line = sanitize::sanitize_capped(line.trim(), MAX_VERSION).to_string();

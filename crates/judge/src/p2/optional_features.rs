@@ -27,14 +27,17 @@ pub fn alias(context: &CheckContext) -> Judgement {
     if !formats.any(with_output) {
         return Judgement::NotApplicable("the target does not select formats with `--output`".into());
     }
-    let assertions = context.derived(DerivedKind::Alias).filter_map(|probe| {
+    let assertions = context.derived_probes(DerivedKind::Alias).filter_map(|probe| {
         let format = *probe.formats.first()?;
-        Some(same(&context.plain(probe, format)?, &context.plain(context.source_of(probe)?, format)?))
+        Some(same_as_long_option(
+            &context.plain(probe, format)?,
+            &context.plain(context.source_of(probe)?, format)?,
+        ))
     });
     Judgement::from_assertions(assertions, declare_success("json or jsonl"))
 }
 
-fn same(short: &RunView, long: &RunView) -> Assertion {
+fn same_as_long_option(short: &RunView, long: &RunView) -> Assertion {
     let scan = long.parsed()?;
     if short.exit() != long.exit() {
         let detail = format!(
@@ -84,7 +87,7 @@ fn understood(short: &RunView, long: &RunView) -> Assertion {
         without.structural().is_some() || difference(&without.shape, &short.scan().shape).is_some()
     });
     let ignored = context
-        .derived(DerivedKind::IgnoredFlag)
+        .derived_probes(DerivedKind::IgnoredFlag)
         .find_map(text)
         .is_some_and(|run| context.source_of(run.probe).is_some_and(|source| source.exit == run.exit()));
     if has_effect || !ignored {
@@ -94,7 +97,7 @@ fn understood(short: &RunView, long: &RunView) -> Assertion {
         "{} prints the same as without a flag, and an unknown flag is accepted: there is no evidence that the target supports it",
         short.label()
     );
-    let wrong_calls = context.derived(DerivedKind::UnknownFlag).find_map(text);
+    let wrong_calls = context.derived_probes(DerivedKind::UnknownFlag).find_map(text);
     match wrong_calls.filter(|run| run.exit() == Some(0)) {
         Some(run) => Err(run.blocked_by(CheckId::P2ExitUsage, what).into()),
         None => inconclusive(what),
@@ -110,8 +113,9 @@ pub fn schema(context: &CheckContext) -> Judgement {
             Judgement::violated(vec![Finding::lacking("schema", remedy)])
         });
     }
-    let printed =
-        context.derived(DerivedKind::Schema).find_map(|probe| context.plain(probe, OutputFormat::Json));
+    let printed = context
+        .derived_probes(DerivedKind::Schema)
+        .find_map(|probe| context.plain(probe, OutputFormat::Json));
     let Some(printed) = printed else {
         return Judgement::unverified(
             "no command that prints the schema is known: declare `schema`, or `false` if there is none (this check then fails: the standard requires it)",

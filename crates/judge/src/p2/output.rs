@@ -74,7 +74,7 @@ pub fn format(context: &CheckContext) -> Judgement {
         Some(judge_position(context.runs_of(rejected).next()?, place))
     });
     let invalid = context
-        .derived(DerivedKind::InvalidFormat)
+        .derived_probes(DerivedKind::InvalidFormat)
         .filter_map(|probe| context.plain(probe, OutputFormat::Text))
         // If the probe was not run with a format, the empty folder may be the cause of a failure.
         .filter(|run| {
@@ -240,7 +240,7 @@ fn has_no_item(context: &CheckContext, format: OutputFormat) -> bool {
 /// True if stderr contains exactly one JSON object or array, and nothing else.
 fn is_on_stderr(run: &RunView) -> bool {
     let value = run.value(Stream::Stderr);
-    run.document(Stream::Stderr).structural().is_none()
+    run.scan_as_document(Stream::Stderr).structural().is_none()
         && value.is_some_and(|value| value.is_object() || value.is_array())
 }
 
@@ -276,7 +276,7 @@ fn judge_plain(run: &RunView) -> Assertion {
     let scan = run.scan();
     if let Some(problem) = scan.control() {
         let what = "stdout contains control bytes";
-        return broken(run, control(problem.kind), what, problem);
+        return broken(run, control_finding_kind(problem.kind), what, problem);
     }
     match scan.structural() {
         None => Ok(()),
@@ -291,7 +291,9 @@ fn judge_repetition(run: &RunView) -> Option<Assertion> {
         return None; // Another check, or the plain run, already reports it.
     }
     let scan = run.scan();
-    scan.control().map(|problem| broken(run, control(problem.kind), "stdout contains control bytes", problem))
+    scan.control().map(|problem| {
+        broken(run, control_finding_kind(problem.kind), "stdout contains control bytes", problem)
+    })
 }
 
 /// Passes if stdout contains only data under the condition of `run`, such as on a terminal. Does not judge a call whose
@@ -309,7 +311,7 @@ fn judge_condition(run: &RunView) -> Assertion {
     }
     let scan = run.scan();
     if let Some(problem) = scan.control() {
-        return broken(run, control(problem.kind), &more_than_data(run), problem);
+        return broken(run, control_finding_kind(problem.kind), &more_than_data(run), problem);
     }
     match scan.structural() {
         None => Ok(()),
@@ -332,7 +334,7 @@ fn judge_condition(run: &RunView) -> Assertion {
 
 /// Returns the name under which a report shows a control byte on stdout: that of NUL, that of a lone CR, or a common
 /// one for all others.
-fn control(kind: ProblemKind) -> &'static str {
+fn control_finding_kind(kind: ProblemKind) -> &'static str {
     match kind {
         ProblemKind::Nul | ProblemKind::BareCr => kind.name(),
         _ => ProblemKind::Control.name(),

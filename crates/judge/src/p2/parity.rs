@@ -37,7 +37,7 @@ fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> 
         );
         return lines.failed_at_start("whole-document", Stream::Stdout, detail);
     }
-    let matched = matches(&whole.shape, &records.shape);
+    let matched = find_records(&whole.shape, &records.shape);
     let is_stable = |probe: &Probe, format, same: fn(&Shape, &Shape) -> bool| {
         let repeats = context.same_data(probe, format);
         let first = repeats.first().map(|run| run.scan().shape.clone());
@@ -151,7 +151,7 @@ enum Match {
 
 /// Searches for the records of `lines` in `document`: as the elements of a list, as the document itself, or as one of
 /// its members.
-fn matches(document: &Shape, lines: &Shape) -> Match {
+fn find_records(document: &Shape, lines: &Shape) -> Match {
     let mut best = Match::None;
     for (pointer, list) in lists(document) {
         for (document_kinds, line_kinds, tagged) in [
@@ -173,7 +173,7 @@ fn matches(document: &Shape, lines: &Shape) -> Match {
             best = Match::OtherValues(pointer.clone());
         }
     }
-    if lines.count() <= 1 && single(document, lines) {
+    if lines.count() <= 1 && is_single_record(document, lines) {
         return Match::Same;
     }
     best
@@ -194,7 +194,7 @@ fn document_line(document: &Shape, lines: &Shape) -> Option<(String, u64)> {
 
 /// True if the only record is the document or one of its members. Without records, true if all lists of the document
 /// are empty, or if it has no lists and only Boolean members.
-fn single(document: &Shape, lines: &Shape) -> bool {
+fn is_single_record(document: &Shape, lines: &Shape) -> bool {
     if lines.count() == 0 {
         let lists = lists(document);
         let has_only_flags = document

@@ -47,7 +47,7 @@ pub struct Help<'a> {
 
 impl<'a> ProjectEvidence<'a> {
     pub(super) fn collect(context: &'a CheckContext<'a>) -> Self {
-        let help = context.derived(DerivedKind::Help).find_map(|probe| {
+        let help = context.derived_probes(DerivedKind::Help).find_map(|probe| {
             let run = context.plain(probe, OutputFormat::Text)?;
             run.exit()?;
             let empty = run.observation.stdout.bytes.is_empty();
@@ -57,7 +57,7 @@ impl<'a> ProjectEvidence<'a> {
             let argv = run.observation.command_line();
             Some(Help { probe: &probe.name, argv, stream, text: sanitize::lossless(&text).into_owned() })
         });
-        let printed = context.derived(DerivedKind::Schema).find_map(|probe| {
+        let printed = context.derived_probes(DerivedKind::Schema).find_map(|probe| {
             let run = context.plain(probe, OutputFormat::Json)?;
             if run.exit() == Some(0) { run.value(Stream::Stdout) } else { None }
         });
@@ -103,7 +103,7 @@ impl ProjectEvidence<'_> {
                 of_settings.push(file.as_str());
                 continue;
             }
-            match parsed.and_then(|schema| invalid(&schema).map_or(Ok(schema), Err)) {
+            match parsed.and_then(|schema| schema_error(&schema).map_or(Ok(schema), Err)) {
                 Ok(schema) => valid.push((file.as_str(), schema)),
                 Err(error) => wrong.push(not_a_schema(file, &error)),
             }
@@ -132,7 +132,7 @@ fn finding(kind: &str, file: &str, detail: String) -> Finding {
 
 /// Returns why a document is not a valid JSON Schema. `None` if it is valid, or if it refers to another document and
 /// therefore cannot be validated.
-fn invalid(schema: &Value) -> Option<String> {
+fn schema_error(schema: &Value) -> Option<String> {
     match schemas::compile(schema) {
         Err(SchemaError::Invalid(error)) => Some(error),
         Ok(_) | Err(SchemaError::ExternalReference(_)) => None,

@@ -1,7 +1,7 @@
 //! Checks of how runs end: by themselves, without leaving processes behind, even if the consumer closes the pipe.
 
 use crate::context::{CheckContext, FormatSupport, RunView};
-use crate::kit::{declare_success, waiting};
+use crate::kit::{declare_success, judge_hang};
 use crate::traceback;
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::model::{CheckId, OutputFormat, Stream, Variant};
@@ -39,12 +39,12 @@ fn ended(run: &RunView) -> Assertion {
     let owner = run.context.check_reporting_wait();
     match &run.observation.end {
         RunEnd::TimedOut | RunEnd::Waited if run.waits_for_input() && owner != CheckId::P2Completes => {
-            match waiting(run) {
+            match judge_hang(run) {
                 Ok(()) => Ok(()),
                 Err(_) => inconclusive(run.blocked_by(owner, format!("{} waits for input", run.label()))),
             }
         }
-        RunEnd::TimedOut | RunEnd::Waited => waiting(run),
+        RunEnd::TimedOut | RunEnd::Waited => judge_hang(run),
         RunEnd::Exited(_) | RunEnd::Signaled(_) => Ok(()),
         _ => Err(run.unusable().unwrap_or_default().into()),
     }
@@ -72,7 +72,7 @@ fn crash(lines: &[String], plain: &[String]) -> Option<usize> {
 /// Judges `p2-broken-pipe`: a consumer that closes the pipe early causes no traceback, panic or hang.
 pub fn broken_pipe(context: &CheckContext) -> Judgement {
     let assertions =
-        context.runs().filter(|run| run.variant() == Variant::ClosedPipe).map(|run| closed(&run));
+        context.runs().filter(|run| run.variant() == Variant::ClosedPipe).map(|run| judge_closed_pipe(&run));
     // A rejected format is only run plainly.
     let rejected = OutputFormat::ALL.into_iter().filter_map(|format| match context.format_support(format) {
         FormatSupport::No(run) => Some(inconclusive(run.format_rejected())),
@@ -81,7 +81,7 @@ pub fn broken_pipe(context: &CheckContext) -> Judgement {
     Judgement::from_assertions(assertions.chain(rejected), declare_success(""))
 }
 
-fn closed(run: &RunView) -> Assertion {
+fn judge_closed_pipe(run: &RunView) -> Assertion {
     let plain = run.plain()?;
     plain.usable()?;
     match run.observation.end {

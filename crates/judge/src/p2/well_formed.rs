@@ -9,7 +9,7 @@ use std::time::Duration;
 use strict_json::{ProblemKind, ProblemSeverity};
 
 /// Judges `p2-json-strict` or `p2-json-interop`: the JSON of plain runs has no problem of the given class.
-pub fn without(context: &CheckContext, class: ProblemSeverity) -> Judgement {
+pub fn judge_problem_class(context: &CheckContext, class: ProblemSeverity) -> Judgement {
     let plain = context.data_runs().filter(|run| run.variant() == Variant::Plain);
     let assertions = plain.flat_map(|run| well_formed(&run, |kind| kind.class() == class));
     Judgement::from_assertions(assertions, declare_success("json or jsonl"))
@@ -67,7 +67,7 @@ pub fn prompt(context: &CheckContext) -> Judgement {
     let assertions = in_jsonl.map(|probe| -> Assertion {
         let runs = (
             context.plain(probe, OutputFormat::Jsonl),
-            context.under(probe, OutputFormat::Jsonl, Variant::Tty),
+            context.find_run_under(probe, OutputFormat::Jsonl, Variant::Tty),
         );
         let (Some(pipe), Some(terminal)) = runs else {
             return inconclusive(format!("{} was not run on a pipe and on a terminal", probe.name));

@@ -21,7 +21,7 @@ pub(super) fn parse(context: &CheckContext) -> Judgement {
     }
     let run = |probe| context.plain(probe, OutputFormat::Text);
     let (tried, withheld): (Vec<&Probe>, Vec<&Probe>) =
-        context.derived(DerivedKind::Example).partition(|probe| run(probe).is_some());
+        context.derived_probes(DerivedKind::Example).partition(|probe| run(probe).is_some());
     // Examples are not run if another call shows that the target would execute them.
     let undecided = withheld.first().map(|probe| {
         let what = format!(
@@ -104,7 +104,7 @@ fn unsupported_format(context: &CheckContext, args: &[String]) -> Option<OutputF
 /// call.
 fn reference<'a>(run: &RunView<'a>) -> Option<RunView<'a>> {
     let context = run.context;
-    let tried = context.derived(DerivedKind::IgnoredFlag);
+    let tried = context.derived_probes(DerivedKind::IgnoredFlag);
     let own = context.source_of(run.probe).into_iter();
     let of_same_probe = own.flat_map(|source| context.derived_from(DerivedKind::IgnoredFlag, source));
     of_same_probe.chain(tried).find_map(|probe| context.plain(probe, OutputFormat::Text))

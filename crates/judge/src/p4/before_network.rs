@@ -2,7 +2,7 @@
 
 use super::config_named::rejects_invalid_file;
 use crate::context::{CheckContext, RunView};
-use crate::kit::{no_request, scenario_run};
+use crate::kit::{judge_without_stalled_probe, scenario_run};
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{CheckId, OutputFormat, Stream, Variant};
@@ -12,7 +12,7 @@ use agentnative_core::probe::Probe;
 pub fn before_network(context: &CheckContext) -> Judgement {
     let stalled = || context.probes.iter().filter(|probe| probe.is_declared() && probe.is_stalled());
     if stalled().next().is_none() {
-        return no_request(context);
+        return judge_without_stalled_probe(context);
     }
     let judgement = Judgement::from_assertions(stalled().flat_map(|probe| judge_probe(context, probe)), "");
     let secret = stalled().any(|probe| probe.call.secret);
@@ -25,7 +25,7 @@ pub fn before_network(context: &CheckContext) -> Judgement {
 }
 
 fn judge_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
-    if let Err(reason) = sends(context, probe) {
+    if let Err(reason) = reaches_server(context, probe) {
         return vec![Err(reason.into())];
     }
     let mut all = vec![with_unknown_flag(context, probe)];
@@ -40,7 +40,7 @@ fn judge_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
 }
 
 /// Passes if the valid call of `probe` sends a request to the server. Otherwise the invalid calls prove nothing.
-fn sends(context: &CheckContext, probe: &Probe) -> Result<(), Reason> {
+fn reaches_server(context: &CheckContext, probe: &Probe) -> Result<(), Reason> {
     let Some(run) = scenario_run(context, DerivedKind::Timeout, probe) else {
         return Err(format!("{} was not run", probe.name).into());
     };
@@ -61,7 +61,7 @@ fn connections(run: &RunView) -> Result<u32, Reason> {
 
 fn with_unknown_flag(context: &CheckContext, probe: &Probe) -> Assertion {
     let ignores = context
-        .derived(DerivedKind::IgnoredFlag)
+        .derived_probes(DerivedKind::IgnoredFlag)
         .filter_map(|probe| context.plain(probe, OutputFormat::Text))
         .find(|run| run.exit() == Some(0));
     if let Some(run) = ignores {

@@ -36,7 +36,7 @@ pub fn names_culprit(context: &CheckContext) -> Judgement {
     let of_the_target =
         [(DerivedKind::UnknownFlag, UNKNOWN_FLAG), (DerivedKind::UnknownCommand, UNKNOWN_COMMAND)]
             .into_iter()
-            .flat_map(|(kind, word)| context.derived(kind).map(move |probe| (probe, word)))
+            .flat_map(|(kind, word)| context.derived_probes(kind).map(move |probe| (probe, word)))
             .flat_map(|(probe, word)| context.runs_of(probe).map(move |run| (run, word)))
             .filter(|(run, _)| !run.is_rejected_for_format() && !lacks_command(run) && !lacks_argument(run));
     // After the arguments, a tool with options before them may only report too many arguments.
@@ -86,7 +86,7 @@ fn named(run: &RunView, word: &str) -> Assertion {
 /// Returns the runs of successful calls with an added unknown flag. Calls that may treat the flag as data, or pass it
 /// on to another program, are left out.
 fn with_unknown_flag<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a>> {
-    context.derived(DerivedKind::IgnoredFlag).filter_map(move |probe| {
+    context.derived_probes(DerivedKind::IgnoredFlag).filter_map(move |probe| {
         let source = context
             .source_of(probe)
             .filter(|source| source.exit == Some(0) && !prints_help_or_version(source))?;
@@ -109,8 +109,9 @@ fn prints_help_or_version(probe: &Probe) -> bool {
 /// itself or to the help.
 fn passes_on(context: &CheckContext, probe: &Probe) -> bool {
     let command = probe.call.args.iter().find(|arg| !arg.starts_with('-'));
-    let helps =
-        context.derived(DerivedKind::Help).filter_map(|probe| context.plain(probe, OutputFormat::Text));
+    let helps = context
+        .derived_probes(DerivedKind::Help)
+        .filter_map(|probe| context.plain(probe, OutputFormat::Text));
     let mut lines = helps.filter_map(|run| run.lines(Stream::Stdout)).flatten();
     probe.call.args.iter().any(|arg| arg == "--")
         || lines.any(|line| {

@@ -12,8 +12,8 @@ use agentnative_core::run::RunEnd;
 pub fn no_traceback(context: &CheckContext) -> Judgement {
     let wrong = [DerivedKind::IgnoredFlag, DerivedKind::InvalidFormat, DerivedKind::InvalidValue]
         .into_iter()
-        .flat_map(|kind| context.derived(kind));
-    let runs = context.failures().chain(wrong).flat_map(|probe| context.runs_of(probe));
+        .flat_map(|kind| context.derived_probes(kind));
+    let runs = context.failing_probes().chain(wrong).flat_map(|probe| context.runs_of(probe));
     // A call that reads its input to the end has not failed while the input is open.
     let waits = |run: &RunView| {
         run.variant() == Variant::OpenStdin
@@ -28,7 +28,7 @@ pub fn no_traceback(context: &CheckContext) -> Judgement {
         is_traceback.then(|| inconclusive(what()))
     });
     // Invalid usage only shows how arguments are parsed, and not how the target's own work fails.
-    let declared = context.declared().any(|probe| !probe.prints_data());
+    let declared = context.declared_probes().any(|probe| !probe.prints_data());
     let not_shown = (!declared).then(|| inconclusive(NO_FAILURE));
     Judgement::from_assertions(assertions.chain(failed).chain(not_shown), NO_FAILURE)
 }

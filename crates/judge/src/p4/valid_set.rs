@@ -11,7 +11,8 @@ const MAX_LISTED: usize = 12;
 
 /// Judges `p4-valid-set`: an error about a closed set of values lists the values.
 pub fn valid_set(context: &CheckContext) -> Judgement {
-    let runs = |kind| context.derived(kind).filter_map(|probe| context.plain(probe, OutputFormat::Text));
+    let runs =
+        |kind| context.derived_probes(kind).filter_map(|probe| context.plain(probe, OutputFormat::Text));
     let formats = runs(DerivedKind::InvalidFormat).filter_map(|run| match formats_of(context, &run) {
         Err(reason) => Some(Err(reason.into())),
         Ok(values) if values.is_empty() => None,
@@ -40,7 +41,7 @@ pub fn valid_set(context: &CheckContext) -> Judgement {
     };
     let not_run = context.data_probes().any(has_values)
         && !context
-            .derived(DerivedKind::InvalidFormat)
+            .derived_probes(DerivedKind::InvalidFormat)
             .any(|probe| context.plain(probe, OutputFormat::Text).is_some());
     let mut assertions = formats.chain(values).peekable();
     if assertions.peek().is_none() && !not_run {

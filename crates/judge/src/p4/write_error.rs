@@ -8,7 +8,7 @@ use agentnative_core::model::{Stream, Variant};
 /// Judges `p4-write-error`: a command fails if its output cannot be written.
 pub fn write_error(context: &CheckContext) -> Judgement {
     let runs = context.declared_under(Variant::Full).filter(|run| run.probe.exit == Some(0));
-    let assertions = runs.filter_map(|run| fails(&run));
+    let assertions = runs.filter_map(|run| judge_lost_output(&run));
     Judgement::from_assertions(assertions, declare_success(""))
 }
 
@@ -18,7 +18,7 @@ fn is_truncated(run: &RunView) -> bool {
 }
 
 /// Fails if a run whose output cannot be written exits with 0. `None` if the call prints nothing.
-fn fails(run: &RunView) -> Option<Assertion> {
+fn judge_lost_output(run: &RunView) -> Option<Assertion> {
     let context = run.context;
     let declared = context.source_of(run.probe).unwrap_or(run.probe);
     let plain = match run.plain().and_then(|plain| plain.usable().map(|()| plain)) {

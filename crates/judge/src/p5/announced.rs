@@ -11,7 +11,7 @@ type Paths<'a> = BTreeSet<&'a str>;
 /// Compares the paths that a dry run lists in JSON with the files that the call changes. Returns `None` if they agree:
 /// a list contains exactly the changed files, or exactly the created, the modified or the removed ones. Otherwise
 /// returns the longest list that names a changed file; `None` if no list names any.
-pub(super) fn differs<'v>(dry_run: &'v Value, changed: &RunChanges) -> Option<Paths<'v>> {
+pub(super) fn differing_list<'v>(dry_run: &'v Value, changed: &RunChanges) -> Option<Paths<'v>> {
     if changed.is_truncated {
         return None;
     }
@@ -90,7 +90,7 @@ mod tests {
             change("index", entry(FileKind::File), entry(FileKind::File)),
         ];
         let changed = RunChanges::from_list(changes.iter().collect());
-        let differs = |value: Value| differs(&value, &changed).is_some();
+        let differs = |value: Value| differing_list(&value, &changed).is_some();
         for same in [
             json!({"writes": ["out/a", "out/b", "index"]}),
             json!({"creates": ["./out/b", "out/a"], "kept": ["c"]}),

@@ -21,7 +21,7 @@ pub(super) fn judge_changing<'a>(
     context: &'a CheckContext<'a>,
     each: impl Fn(&'a Probe, &'a Effect) -> Vec<Assertion>,
 ) -> Judgement {
-    let mut changing = context.changing().peekable();
+    let mut changing = context.changing_probes().peekable();
     if changing.peek().is_some() {
         return Judgement::from_assertions(changing.flat_map(|(probe, effect)| each(probe, effect)), "");
     }

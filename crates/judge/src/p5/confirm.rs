@@ -10,7 +10,7 @@ use agentnative_core::probe::Probe;
 
 /// Judges `p5-confirm`: nothing is destroyed without a confirmation.
 pub fn confirm(context: &CheckContext) -> Judgement {
-    let destructive = context.changing().filter(|(_, effect)| effect.unconfirmed.is_some());
+    let destructive = context.changing_probes().filter(|(_, effect)| effect.unconfirmed.is_some());
     let mut probes = destructive.map(|(probe, _)| probe).peekable();
     if probes.peek().is_none() {
         return nothing_destroyed(context);
@@ -35,7 +35,7 @@ fn judge_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
 
 /// Passes if a call without `option`, which confirms it, changes nothing. What the call prints is not judged.
 fn judge_unconfirmed(run: &RunView, option: &str) -> Assertion {
-    let changed = RunChanges::of(run)?;
+    let changed = RunChanges::from_run(run)?;
     if !changed.changed_nothing(run)? {
         return run.failed("unconfirmed", format!("without `{option}`, the call {}", changed.in_words()));
     }
@@ -49,7 +49,7 @@ fn judge_confirmed(run: &RunView, option: &str) -> Assertion {
     if run.probe.exit.is_some_and(|expected| expected != code) {
         return wrong_code(run, option, code, "fails");
     }
-    if RunChanges::of(run)?.changed_anything() {
+    if RunChanges::from_run(run)?.changed_anything() {
         return Ok(());
     }
     let detail = format!("with `{option}`, the call changes nothing in its workspace or its home");

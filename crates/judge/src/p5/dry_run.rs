@@ -49,7 +49,7 @@ fn judge_probe(context: &CheckContext, probe: &Probe, effect: &Effect) -> Vec<As
 /// proves nothing.
 fn changes_something(context: &CheckContext, probe: &Probe) -> Assertion {
     let run = complete_run(context, probe)?;
-    if !RunChanges::of(&run)?.changed_anything() {
+    if !RunChanges::from_run(&run)?.changed_anything() {
         return inconclusive(format!(
             "{} changes nothing in the workspace or the home, so its dry run is no evidence",
             run.label()
@@ -64,8 +64,8 @@ fn announces(run: &RunView, option: &str, probe: &Probe) -> Assertion {
     let document = (run.format() == OutputFormat::Json).then(|| run.value(Stream::Stdout)).flatten();
     let Some(document) = document else { return Ok(()) };
     let Ok(complete_run) = complete_run(run.context, probe) else { return Ok(()) };
-    let changed = RunChanges::of(&complete_run)?;
-    match announced::differs(&document, &changed) {
+    let changed = RunChanges::from_run(&complete_run)?;
+    match announced::differing_list(&document, &changed) {
         None => Ok(()),
         Some(list) => {
             let list: Vec<String> = list.iter().map(|path| format!("`{path}`")).collect();
@@ -80,7 +80,7 @@ fn announces(run: &RunView, option: &str, probe: &Probe) -> Assertion {
 }
 
 fn judge_run(run: &RunView, option: &str) -> Assertion {
-    let changed = RunChanges::of(run)?;
+    let changed = RunChanges::from_run(run)?;
     if !changed.changed_nothing(run)? {
         return run.failed("changes", format!("with `{option}`, the call {}", changed.in_words()));
     }

@@ -13,7 +13,7 @@ use std::cell::Cell;
 /// Judges `p5-idempotent`: a repeated call has the result of a single call.
 pub fn idempotent(context: &CheckContext) -> Judgement {
     let varying = Cell::new(0);
-    let mut changing = context.changing().peekable();
+    let mut changing = context.changing_probes().peekable();
     if changing.peek().is_some() && changing.all(|(_, effect)| effect.not_idempotent) {
         return Judgement::NotApplicable(
             "each call that changes something has `idempotent = false`".to_owned(),
@@ -51,13 +51,13 @@ fn judge_probe(context: &CheckContext, probe: &Probe, effect: &Effect, varying: 
         let detail = format!("the second call exits with {code}, expected {first} as the first call");
         return again.failed_at_reason("exit-code", Stream::Stderr, detail);
     }
-    let mut changed = RunChanges::of(&again)?;
+    let mut changed = RunChanges::from_run(&again)?;
     if changed.changed_nothing(&again)? {
         return Ok(());
     }
     let other = context.run(first.probe, first.format(), Variant::Repeat, 0);
     let Some(other) = other else { return inconclusive(SKIPPED_BY_FAST) };
-    let (first, other) = (RunChanges::of(&first)?, RunChanges::of(&other)?);
+    let (first, other) = (RunChanges::from_run(&first)?, RunChanges::from_run(&other)?);
     let all = changed.all.len();
     changed.all.retain(|change| !has_same_structure(change, &first, &other));
     varying.set(varying.get() + all - changed.all.len());

@@ -15,7 +15,7 @@ const PREVIEW: [&str; 5] = ["would", "dry run", "dry-run", "preview", "not remov
 
 /// Judges `p5-refusal`: an unconfirmed call reports that it did nothing, and how to confirm it.
 pub fn refusal(context: &CheckContext) -> Judgement {
-    let destructive = context.changing().filter(|(_, effect)| effect.unconfirmed.is_some());
+    let destructive = context.changing_probes().filter(|(_, effect)| effect.unconfirmed.is_some());
     let mut probes = destructive.map(|(probe, _)| probe).peekable();
     if probes.peek().is_none() {
         return nothing_destroyed(context);
@@ -34,7 +34,7 @@ fn judge_probe(context: &CheckContext, probe: &Probe) -> Assertion {
             run.blocked_by(CheckId::P5Confirm, format!("{} has no confirmation", probe.name)),
         );
     };
-    if !RunChanges::of(&run)?.is_empty() {
+    if !RunChanges::from_run(&run)?.is_empty() {
         let what = format!("{} changes something", run.label());
         return inconclusive(run.blocked_by(CheckId::P5Confirm, what));
     }

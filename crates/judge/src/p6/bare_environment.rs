@@ -7,7 +7,8 @@ use agentnative_core::model::{Stream, Variant, condition_phrase};
 
 /// Judges `p6-bare-environment`: help and version work without a home and with an invalid configuration.
 pub fn bare_environment(context: &CheckContext) -> Judgement {
-    let calls = [DerivedKind::Help, DerivedKind::Version].into_iter().flat_map(|kind| context.derived(kind));
+    let calls =
+        [DerivedKind::Help, DerivedKind::Version].into_iter().flat_map(|kind| context.derived_probes(kind));
     let runs = calls.flat_map(|probe| context.runs_under(probe, Variant::Bare));
     let judgement = Judgement::from_assertions(
         runs.map(|run| ends_as_usual(&run)),

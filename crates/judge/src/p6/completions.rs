@@ -18,7 +18,7 @@ pub fn completions(context: &CheckContext) -> Judgement {
         FormatFlag::Unspecified => true,
         FormatFlag::Given(_) => false,
     };
-    let calls = || context.derived(DerivedKind::Completions);
+    let calls = || context.derived_probes(DerivedKind::Completions);
     let runs = calls().flat_map(|probe| {
         let plain = probe.formats.iter().filter_map(|format| context.plain(probe, *format));
         plain.chain(context.runs_under(probe, Variant::Bare))

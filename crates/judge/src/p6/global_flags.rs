@@ -30,7 +30,8 @@ pub fn global_flags(context: &CheckContext) -> Judgement {
 
 /// Returns the judgement of a target without subcommands: not applicable, or unverified if the help is not available.
 fn no_commands(context: &CheckContext) -> Judgement {
-    let help = context.derived(DerivedKind::Help).find_map(|probe| context.plain(probe, OutputFormat::Text));
+    let help =
+        context.derived_probes(DerivedKind::Help).find_map(|probe| context.plain(probe, OutputFormat::Text));
     match help {
         Some(help) if help.exit() == Some(0) => {
             Judgement::NotApplicable("the help lists no subcommands".into())

@@ -14,8 +14,9 @@ const ESCAPE: u8 = 0x1b;
 /// Judges `p6-no-color`: no colour in pipes, with `NO_COLOR`, or on a terminal without colours.
 pub fn no_color(context: &CheckContext) -> Judgement {
     let under = |variant| {
-        let help =
-            context.derived(DerivedKind::Help).flat_map(move |probe| context.runs_under(probe, variant));
+        let help = context
+            .derived_probes(DerivedKind::Help)
+            .flat_map(move |probe| context.runs_under(probe, variant));
         context.declared_under(variant).chain(help)
     };
     let text = |run: &RunView| run.format() == OutputFormat::Text;

@@ -11,8 +11,8 @@ use agentnative_core::run::TripwirePurpose;
 
 /// Judges `p6-no-pager`: no pager is started in a pipe, or if it is disabled.
 pub fn no_pager(context: &CheckContext) -> Judgement {
-    let data = || context.data_probes().chain(context.derived(DerivedKind::NoFormat));
-    let help = || context.derived(DerivedKind::Help);
+    let data = || context.data_probes().chain(context.derived_probes(DerivedKind::NoFormat));
+    let help = || context.derived_probes(DerivedKind::Help);
     let piped = data().chain(help()).filter_map(|probe| context.plain(probe, OutputFormat::Text));
     let mut assertions: Vec<Assertion> = piped
         .map(|run| starts_no_pager(&run, "pipe", "the output is a pipe, but the command starts the pager"))
@@ -35,7 +35,7 @@ pub fn no_pager(context: &CheckContext) -> Judgement {
     let pages = on_terminal
         .filter(|run| run.variant() == Variant::Tty)
         .chain(empty)
-        .any(|run| matches!(run.trip(TripwirePurpose::Pager), Ok(Some(_))));
+        .any(|run| matches!(run.called_program(TripwirePurpose::Pager), Ok(Some(_))));
     let pass = assertions.iter().all(Result::is_ok) && !assertions.is_empty();
     if pass && !pages {
         return Judgement::NotApplicable("no call starts a pager, not even on a terminal".into());
@@ -44,7 +44,7 @@ pub fn no_pager(context: &CheckContext) -> Judgement {
 }
 
 fn starts_no_pager(run: &RunView, kind: &str, what: &str) -> Assertion {
-    match run.trip(TripwirePurpose::Pager)? {
+    match run.called_program(TripwirePurpose::Pager)? {
         Some(trip) => run.failed(kind, format!("{what} `{trip}`")),
         None => Ok(run.ended()?),
     }

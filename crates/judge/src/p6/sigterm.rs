@@ -86,7 +86,7 @@ fn ends(run: &RunView) -> Assertion {
 /// Passes if each file is as before the interrupted call, or as after a complete run of the call.
 fn leaves_no_partial_files(run: &RunView, probe: &Probe) -> Assertion {
     let context = run.context;
-    let changed = RunChanges::of(run)?;
+    let changed = RunChanges::from_run(run)?;
     if changed.is_empty() {
         return Ok(());
     }
@@ -97,7 +97,7 @@ fn leaves_no_partial_files(run: &RunView, probe: &Probe) -> Assertion {
     let Some(again) = context.run(complete.probe, complete.format(), Variant::Repeat, 0) else {
         return inconclusive(SKIPPED_BY_FAST);
     };
-    let (complete, again) = (RunChanges::of(&complete)?, RunChanges::of(&again)?);
+    let (complete, again) = (RunChanges::from_run(&complete)?, RunChanges::from_run(&again)?);
     let partial = |change: &&&FileChange| !is_complete(change, &complete, &again);
     match changed.all.iter().filter(partial).count() {
         0 => Ok(()),

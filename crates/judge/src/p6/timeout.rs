@@ -1,7 +1,7 @@
 //! `p6-timeout`: a request without a response ends at the time limit that an option sets.
 
 use crate::context::{CheckContext, RunView};
-use crate::kit::{lacking, no_request, scenario_run};
+use crate::kit::{judge_without_stalled_probe, lacking, scenario_run};
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_contract::counted;
 use agentnative_core::catalogue::DerivedKind;
@@ -17,7 +17,7 @@ pub fn timeout(context: &CheckContext) -> Judgement {
     if declared.peek().is_some() {
         return Judgement::from_assertions(declared.map(|probe| judge_probe(context, probe)), "");
     }
-    no_request(context)
+    judge_without_stalled_probe(context)
 }
 
 fn judge_probe(context: &CheckContext, probe: &Probe) -> Assertion {

@@ -48,7 +48,7 @@ fn judge_lists<'a>(
     combine: impl Fn(Vec<Vec<Assertion>>) -> Vec<Assertion>,
 ) -> Judgement {
     let mut lists =
-        context.declared().filter_map(|probe| Some((probe, probe.call.list.as_ref()?))).peekable();
+        context.declared_probes().filter_map(|probe| Some((probe, probe.call.list.as_ref()?))).peekable();
     if lists.peek().is_some() {
         return Judgement::from_assertions(
             combine(lists.map(|(probe, list)| each(probe, list)).collect()),
@@ -67,7 +67,7 @@ fn judge_lists<'a>(
 }
 
 /// Returns the list that a probe prints in json without a limit. Fails with the reason if it is not available.
-fn unlimited<'a>(
+fn list_without_limit<'a>(
     context: &'a CheckContext<'a>,
     probe: &'a Probe,
     list: &'a ListConfig,
@@ -77,8 +77,9 @@ fn unlimited<'a>(
 }
 
 /// Returns the json run of a probe with an option such as `--limit 2`; `None` if it was not made.
-fn limited<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, limit: u64) -> Option<RunView<'a>> {
-    context.plain(context.case(DerivedKind::Limit, probe, &Case::Limit(limit))?, OutputFormat::Json)
+fn run_with_limit<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, limit: u64) -> Option<RunView<'a>> {
+    context
+        .plain(context.derived_for_case(DerivedKind::Limit, probe, &Case::Limit(limit))?, OutputFormat::Json)
 }
 
 /// Returns the arguments for a limit, such as `--limit 2`, in backticks for a message.
@@ -99,7 +100,7 @@ fn judge_bound<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a Li
             probe.name
         ))];
     };
-    let plain = match unlimited(context, probe, list) {
+    let plain = match list_without_limit(context, probe, list) {
         Ok(plain) => plain,
         Err(reason) => return vec![inconclusive(reason)],
     };
@@ -129,7 +130,7 @@ fn omits_items<'a>(
     max: u64,
 ) -> Result<(), Reason> {
     let more = (|| {
-        let run = limited(context, probe, max + 1).ok_or_else(|| no_limit(context, probe))?;
+        let run = run_with_limit(context, probe, max + 1).ok_or_else(|| no_limit(context, probe))?;
         if is_rejected(&run) {
             return Err(limit_rejected(context, probe, &run, max + 1));
         }
@@ -164,7 +165,7 @@ fn no_limit(context: &CheckContext, probe: &Probe) -> Reason {
 /// the target also rejects lower limits, which another check reports.
 fn limit_rejected(context: &CheckContext, probe: &Probe, run: &RunView, limit: u64) -> Reason {
     let what = format!("{} is rejected", spelling(context, probe, limit));
-    if limited(context, probe, 1).is_some_and(|run| is_rejected(&run)) {
+    if run_with_limit(context, probe, 1).is_some_and(|run| is_rejected(&run)) {
         return run.blocked_by(CheckId::P7Limit, what);
     }
     format!("{what}, so it is unknown whether {} omits items", probe.name).into()
@@ -202,7 +203,7 @@ fn text_reports_truncation(text: &RunView, plain: &Listing) -> Assertion {
 }
 
 fn judge_limit<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a ListConfig) -> Vec<Assertion> {
-    let plain = match unlimited(context, probe, list) {
+    let plain = match list_without_limit(context, probe, list) {
         Ok(plain) => plain,
         Err(reason) => return vec![inconclusive(reason)],
     };
@@ -218,7 +219,7 @@ fn judge_limit<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a Li
     let available = again.iter().map(|listing| listing.count).fold(plain.count, u64::min);
     let mut assertions = Vec::new();
     for limit in [1, 2] {
-        let Some(run) = limited(context, probe, limit) else {
+        let Some(run) = run_with_limit(context, probe, limit) else {
             assertions.push(inconclusive(no_limit(context, probe)));
             continue;
         };

@@ -13,7 +13,7 @@ use agentnative_core::probe::Probe;
 /// Judges `p7-quiet`: with the quiet option, a command prints only data and errors.
 pub fn quiet(context: &CheckContext) -> Judgement {
     let (data, failures): (Vec<&Probe>, Vec<&Probe>) =
-        context.declared().partition(|probe| probe.prints_data());
+        context.declared_probes().partition(|probe| probe.prints_data());
     let mut assertions: Vec<Assertion> = lacking(context);
     if data.is_empty() {
         assertions.push(inconclusive("declare a probe that succeeds"));
@@ -23,7 +23,9 @@ pub fn quiet(context: &CheckContext) -> Judgement {
         assertions.push(inconclusive("no probe fails: declare one with its exit code, such as `exit = 1`"));
     }
     assertions.extend(data.into_iter().flat_map(|probe| quiet_runs(context, probe)).map(success));
-    assertions.extend(failures.into_iter().flat_map(|probe| quiet_runs(context, probe)).filter_map(failure));
+    assertions.extend(
+        failures.into_iter().flat_map(|probe| quiet_runs(context, probe)).filter_map(judge_quiet_failure),
+    );
     Judgement::from_assertions(assertions, "declare `flags.quiet` under [target]")
 }
 
@@ -228,7 +230,7 @@ fn is_truncated(run: &RunView, plain: &RunView) -> bool {
 
 /// Judges a run with the quiet option whose probe is expected to fail: it still has to report the reason on stderr.
 /// `None` if it exits with another code than declared, since the option then had another effect.
-fn failure(run: RunView) -> Option<Assertion> {
+fn judge_quiet_failure(run: RunView) -> Option<Assertion> {
     let context = run.context;
     let probe = context.source_of(run.probe)?;
     let plain = context.plain(probe, run.format())?;

@@ -17,7 +17,7 @@ const INSTALL_COMMANDS: [&str; 2] = ["skill", "skills"];
 pub fn install(context: &CheckContext) -> Judgement {
     match &context.profile.conventions.bundle_install {
         FormatFlag::Given(_) => {
-            let call = context.derived(DerivedKind::BundleInstall);
+            let call = context.derived_probes(DerivedKind::BundleInstall);
             let runs = call.filter_map(|probe| context.plain(probe, OutputFormat::Text));
             Judgement::from_assertions(
                 runs.map(|run| judge_run(&run)),

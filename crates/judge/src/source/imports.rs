@@ -12,19 +12,19 @@ pub(super) const SCRIPTS: [&str; 8] = ["js", "mjs", "cjs", "jsx", "ts", "mts", "
 /// files have none.
 pub(super) fn imports(text: &str, file: &SourceFile<'_>) -> Vec<String> {
     match file.language {
-        Language::TypeScript => of_scripts(text),
+        Language::TypeScript => script_imports(text),
         Language::Python if file.package.is_entry(file.language, &file.path) => {
             let functions = file.package.starts.iter().filter_map(|(start, ..)| start.name.split_once(':'));
             let functions: BTreeSet<&str> = functions.map(|(_, function)| function.trim()).collect();
-            text.lines().filter_map(|line| of_python(line.trim(), &functions)).collect()
+            text.lines().filter_map(|line| python_import(line.trim(), &functions)).collect()
         }
-        Language::Go => of_go(text),
+        Language::Go => go_imports(text),
         Language::Python | Language::Rust => Vec::new(),
     }
 }
 
 /// Returns the paths of the packages that a Go file imports.
-fn of_go(text: &str) -> Vec<String> {
+fn go_imports(text: &str) -> Vec<String> {
     let mut inside = false;
     let mut names = Vec::new();
     for line in text.lines().map(str::trim) {
@@ -44,7 +44,7 @@ fn of_go(text: &str) -> Vec<String> {
     names
 }
 
-fn of_scripts(text: &str) -> Vec<String> {
+fn script_imports(text: &str) -> Vec<String> {
     let quoted = ['"', '\''].into_iter().flat_map(|quote| {
         text.match_indices(quote).filter_map(move |(offset, _)| {
             let rest = &text[offset + 1..];
@@ -69,7 +69,7 @@ fn of_scripts(text: &str) -> Vec<String> {
 
 /// Returns the relative path of the module in a line such as `from .module import function`, if it imports one of
 /// `functions`. Otherwise returns `None`.
-fn of_python(line: &str, functions: &BTreeSet<&str>) -> Option<String> {
+fn python_import(line: &str, functions: &BTreeSet<&str>) -> Option<String> {
     let (module, names) = line.strip_prefix("from ")?.split_once(" import ")?;
     let named = |word: &str| functions.contains(word.split_whitespace().last().unwrap_or_default());
     if !names.trim_matches(['(', ')', ' ']).split(',').any(named) {

@@ -22,7 +22,7 @@ pub fn read_project(project: &Path, package: &Path) -> ProjectDocuments {
             break;
         }
     }
-    ProjectDocuments { readmes, schemas: schemas(&project), bundles: bundles(&project, &package) }
+    ProjectDocuments { readmes, schemas: schemas(&project), bundles: agent_instructions(&project, &package) }
 }
 
 fn is_in_repository(folder: &Path) -> bool {
@@ -77,7 +77,7 @@ fn is_schema(text: &str) -> bool {
 
 /// Returns the instructions for agents (`AGENTS.md` and `SKILL.md`) in the folders from the package up to the root of
 /// the repository.
-fn bundles(project: &Path, package: &Path) -> Vec<AgentInstructions> {
+fn agent_instructions(project: &Path, package: &Path) -> Vec<AgentInstructions> {
     let mut found = Vec::new();
     for here in package.ancestors() {
         let mut folders = vec![here.to_owned()];

@@ -101,7 +101,7 @@ impl<'a> CheckView<'a> {
             gaps.push_str(&format!("; folders that could not be read: {}", facts.excluded.folders));
         }
         let open = |what: &str| Judgement::unverified(format!("{what}{gaps}"));
-        let wanted = self.wanted();
+        let wanted = self.describe_wanted();
         if self.has(MatchRole::Wanted) && wanted.is_none() {
             if let Some(open_match) = self.matches(MatchRole::Open).first() {
                 let at = &open_match.found.span;
@@ -143,7 +143,8 @@ impl<'a> CheckView<'a> {
     /// nearly correct.
     fn findings(&self) -> Vec<(Option<String>, Finding)> {
         let mut matches = self.faults();
-        if matches.is_empty() && self.wanted().is_none() && self.matches(MatchRole::Open).is_empty() {
+        if matches.is_empty() && self.describe_wanted().is_none() && self.matches(MatchRole::Open).is_empty()
+        {
             matches = self.matches(MatchRole::Nearly);
         }
         // Several rules may match at one place.
@@ -190,7 +191,7 @@ impl<'a> CheckView<'a> {
 
     /// Describes the first code or dependency that the check wants, and where it is. `None` if there is none, or too
     /// little of it.
-    fn wanted(&self) -> Option<String> {
+    fn describe_wanted(&self) -> Option<String> {
         let listed = |dependency: &&Dependency| {
             let rules = self.source.languages.get(&dependency.language);
             rules.is_some_and(|rules| rules.dependencies.contains(&dependency.name))

@@ -46,7 +46,7 @@ pub(super) fn next_turn(prompt: &Prompt) -> MockTurn {
     if call_count == 0 || tools.is_empty() {
         let text = match (behavior, answer_schema) {
             (Behavior::Empty, _) => Vec::new(),
-            (_, Some(schema)) => vec![arguments(schema, ".").to_string()],
+            (_, Some(schema)) => vec![generate_arguments(schema, ".").to_string()],
             (_, None) => ANSWER_PARTS.map(str::to_owned).to_vec(),
         };
         return MockTurn { text, calls: Vec::new() };
@@ -54,7 +54,7 @@ pub(super) fn next_turn(prompt: &Prompt) -> MockTurn {
     let call = |nth| MockCall {
         id: format!("call_{}", result_count + nth),
         name: tool.map_or_else(|| "no_such_tool".to_owned(), |tool| tool.name.clone()),
-        arguments: tool.map_or_else(|| json!({}), |tool| arguments(&tool.parameters, path)),
+        arguments: tool.map_or_else(|| json!({}), |tool| generate_arguments(&tool.parameters, path)),
     };
     MockTurn { text: Vec::new(), calls: (0..call_count).map(call).collect() }
 }
@@ -70,7 +70,7 @@ fn preferred_tool<'t>(tools: &'t [OfferedTool], words: &[&str]) -> Option<&'t Of
 
 /// Creates arguments that fit a JSON Schema of an object. They have all required keys, with harmless values. Keys for a
 /// file have the value `path`.
-fn arguments(schema: &Value, path: &str) -> Value {
+fn generate_arguments(schema: &Value, path: &str) -> Value {
     let keys = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let members: Map<String, Value> =
         keys.map(|key| (key.to_owned(), argument(key, &schema["properties"][key], path))).collect();
@@ -88,7 +88,7 @@ fn argument(key: &str, schema: &Value, path: &str) -> Value {
     match kind.to_ascii_lowercase().as_str() {
         "array" if key_contains(&["command", "cmd"]) => json!(["echo", COMMAND_OUTPUT]),
         "array" => json!([]),
-        "object" => arguments(schema, path),
+        "object" => generate_arguments(schema, path),
         "integer" | "number" => json!(1000),
         "boolean" => json!(false),
         _ if key_contains(&["command", "cmd", "script"]) => json!(format!("echo {COMMAND_OUTPUT}")),

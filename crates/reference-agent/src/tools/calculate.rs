@@ -14,7 +14,7 @@ pub(super) fn run(_workspace: &AgentWorkspace, arguments: &Map<String, Value>) -
     let expression = required_string(arguments, "expression");
     let value = evaluate(expression)?;
     if !value.is_finite() {
-        return Err(ToolError::execution(format!("{expression} has no finite value")));
+        return Err(ToolError::execution_error(format!("{expression} has no finite value")));
     }
     // An integer that an `f64` represents exactly is written without a fraction.
     let exact = value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0;
@@ -27,7 +27,7 @@ fn evaluate(expression: &str) -> Result<f64, ToolError> {
     let value = parser.sum()?;
     match parser.peek() {
         None => Ok(value),
-        Some(found) => Err(ToolError::args(format!("unexpected {found:?} in {expression:?}"))),
+        Some(found) => Err(ToolError::invalid_arguments(format!("unexpected {found:?} in {expression:?}"))),
     }
 }
 
@@ -62,7 +62,7 @@ impl Parser<'_> {
         while let Some(sign) = self.accept(&['*', '/', '%']) {
             let next = self.sign()?;
             if sign != '*' && next == 0.0 {
-                return Err(ToolError::execution("division by zero"));
+                return Err(ToolError::execution_error("division by zero"));
             }
             value = match sign {
                 '*' => value * next,
@@ -76,7 +76,7 @@ impl Parser<'_> {
     fn sign(&mut self) -> Result<f64, ToolError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(ToolError::args("too deeply nested"));
+            return Err(ToolError::invalid_arguments("too deeply nested"));
         }
         let value = match self.accept(&['-', '+']) {
             Some('-') => -self.sign()?,
@@ -95,7 +95,7 @@ impl Parser<'_> {
             let value = self.sum()?;
             return match self.accept(&[')']) {
                 Some(_) => Ok(value),
-                None => Err(ToolError::args("a closing parenthesis is missing")),
+                None => Err(ToolError::invalid_arguments("a closing parenthesis is missing")),
             };
         }
         self.peek();
@@ -105,10 +105,10 @@ impl Parser<'_> {
         }
         digits.parse().map_err(|_| match self.peek() {
             Some(found) if digits.is_empty() => {
-                ToolError::args(format!("expected a number, found {found:?}"))
+                ToolError::invalid_arguments(format!("expected a number, found {found:?}"))
             }
-            _ if digits.is_empty() => ToolError::args("expected a number at the end"),
-            _ => ToolError::args(format!("{digits} is not a number")),
+            _ if digits.is_empty() => ToolError::invalid_arguments("expected a number at the end"),
+            _ => ToolError::invalid_arguments(format!("{digits} is not a number")),
         })
     }
 }

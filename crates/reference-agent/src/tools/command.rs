@@ -28,7 +28,7 @@ pub(super) fn run(workspace: &AgentWorkspace, arguments: &Map<String, Value>) ->
     let deadline =
         Instant::now() + Duration::from_secs_f64(seconds.clamp(0.001, f64::from(MAX_TIMEOUT_SECONDS)));
     let (mut child, leader) =
-        start(workspace, line).map_err(|error| ToolError::execution(error.to_string()))?;
+        start(workspace, line).map_err(|error| ToolError::execution_error(error.to_string()))?;
     let stdout = child.stdout.take().map(capture).transpose();
     let stderr = child.stderr.take().map(capture).transpose();
     let in_time = stdout.is_ok() && stderr.is_ok() && wait_until_ended(leader, deadline);
@@ -38,15 +38,16 @@ pub(super) fn run(workspace: &AgentWorkspace, arguments: &Map<String, Value>) ->
         kill_descendants(leader);
         state.leader = None;
     }
-    let status = child.wait().map_err(|error| ToolError::execution(error.to_string()))?;
+    let status = child.wait().map_err(|error| ToolError::execution_error(error.to_string()))?;
     let join = |thread: std::io::Result<Option<JoinHandle<Captured>>>| {
-        let thread = thread
-            .map_err(|error| ToolError::execution(format!("cannot read what the command prints: {error}")))?;
+        let thread = thread.map_err(|error| {
+            ToolError::execution_error(format!("cannot read what the command prints: {error}"))
+        })?;
         Ok(thread.and_then(|thread| thread.join().ok()).unwrap_or_default())
     };
     let (stdout, stderr) = (join(stdout)?, join(stderr)?);
     if !in_time {
-        return Err(ToolError::execution(format!("the command timed out after {seconds} s: {line}")));
+        return Err(ToolError::execution_error(format!("the command timed out after {seconds} s: {line}")));
     }
     let exit_code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
     let result = json!({

@@ -38,7 +38,7 @@ pub(super) fn edit(workspace: &AgentWorkspace, arguments: &Map<String, Value>) -
     let relative = workspace.relative(path)?;
     let (before, truncated) = read_text(workspace, path, MAX_BYTES)?;
     if truncated {
-        return Err(ToolError::execution(format!("{path} is larger than {MAX_BYTES} bytes")));
+        return Err(ToolError::execution_error(format!("{path} is larger than {MAX_BYTES} bytes")));
     }
     let count = before.match_indices(old).count();
     if count != 1 {
@@ -64,10 +64,10 @@ fn replace_file(
 ) -> Result<(), ToolError> {
     let failure = |error: std::io::Error| io_error(path, &error);
     let Some(name) = relative.file_name() else {
-        return Err(ToolError::execution(format!("{path} is not a file name")));
+        return Err(ToolError::execution_error(format!("{path} is not a file name")));
     };
     if workspace.dir.symlink_metadata(relative).is_ok_and(|meta| !meta.is_file() && !meta.is_symlink()) {
-        return Err(ToolError::execution(format!("{path} is not a regular file")));
+        return Err(ToolError::execution_error(format!("{path} is not a regular file")));
     }
     let temporary =
         relative.with_file_name(format!(".{}.{:08x}", name.display(), crate::clock::random() & 0xffff_ffff));

@@ -56,7 +56,7 @@ fn open(workspace: &AgentWorkspace, path: &str) -> Result<File, ToolError> {
     let file = workspace.dir.open_with(workspace.relative(path)?, &options).map_err(failure)?;
     let kind = file.metadata().map_err(failure)?.file_type();
     if kind.is_dir() {
-        return Err(ToolError::execution(format!("{path} is a folder")));
+        return Err(ToolError::execution_error(format!("{path} is a folder")));
     }
     if !kind.is_file() {
         return Err(ToolError::new(ToolCode::UnsupportedFileType, format!("{path} is not a regular file")));

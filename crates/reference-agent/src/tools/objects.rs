@@ -10,8 +10,8 @@ pub(super) fn parse_arguments(raw: &str) -> Result<Map<String, Value>, ToolError
     }
     match serde_json::from_str(raw) {
         Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err(ToolError::args("the arguments are not a JSON object")),
-        Err(error) => Err(ToolError::args(format!("the arguments are not JSON: {error}"))),
+        Ok(_) => Err(ToolError::invalid_arguments("the arguments are not a JSON object")),
+        Err(error) => Err(ToolError::invalid_arguments(format!("the arguments are not JSON: {error}"))),
     }
 }
 

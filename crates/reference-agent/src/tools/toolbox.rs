@@ -77,17 +77,21 @@ impl Toolbox {
             return Err(ToolError::new(ToolCode::Unknown, message));
         };
         let arguments = Value::Object(arguments?);
-        let schema = Schema::compile(&tool.parameters()).map_err(|e| ToolError::execution(e.message))?;
+        let schema =
+            Schema::compile(&tool.parameters()).map_err(|e| ToolError::execution_error(e.message))?;
         if let Some(violation) = schema.violations(&arguments).into_iter().next() {
             let location = if violation.pointer.is_empty() { "the arguments" } else { &violation.pointer };
-            return Err(ToolError::args(format!("{location}: {}", violation.message)));
+            return Err(ToolError::invalid_arguments(format!("{location}: {}", violation.message)));
         }
         let Value::Object(arguments) = arguments else {
-            return Err(ToolError::args("the arguments are not a JSON object"));
+            return Err(ToolError::invalid_arguments("the arguments are not a JSON object"));
         };
         if tool.profile > self.profile {
             let needed = value_name(tool.profile);
-            return Err(ToolError::execution(format!("BLOCKED: {} needs --profile {needed}", tool.name)));
+            return Err(ToolError::execution_error(format!(
+                "BLOCKED: {} needs --profile {needed}",
+                tool.name
+            )));
         }
         if tool.profile > Profile::Safe && self.approval != ApprovalMode::Auto {
             let granted = self.approval == ApprovalMode::Ask && approve(tool.name, &arguments);
@@ -98,7 +102,7 @@ impl Toolbox {
                 } else {
                     "is disabled by approval mode 'never'"
                 };
-                return Err(ToolError::execution(format!("BLOCKED: {} {reason}", tool.name)));
+                return Err(ToolError::execution_error(format!("BLOCKED: {} {reason}", tool.name)));
             }
         }
         (tool.run)(&self.workspace, &arguments)

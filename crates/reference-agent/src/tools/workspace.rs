@@ -35,8 +35,9 @@ impl AgentWorkspace {
     pub(super) fn relative(&self, path: &str) -> Result<PathBuf, ToolError> {
         let path = Path::new(path);
         let relative = if path.is_absolute() {
-            path.strip_prefix(&self.root)
-                .map_err(|_| ToolError::execution(format!("{} is outside the workspace", path.display())))?
+            path.strip_prefix(&self.root).map_err(|_| {
+                ToolError::execution_error(format!("{} is outside the workspace", path.display()))
+            })?
         } else {
             path
         };
@@ -49,8 +50,8 @@ pub(super) fn io_error(path: &str, error: &std::io::Error) -> ToolError {
     match error.kind() {
         std::io::ErrorKind::NotFound => ToolError::new(ToolCode::NotFound, format!("{path} does not exist")),
         std::io::ErrorKind::PermissionDenied => {
-            ToolError::execution(format!("{path} is not allowed, or leads outside the workspace"))
+            ToolError::execution_error(format!("{path} is not allowed, or leads outside the workspace"))
         }
-        _ => ToolError::execution(format!("{path}: {error}")),
+        _ => ToolError::execution_error(format!("{path}: {error}")),
     }
 }

@@ -36,7 +36,7 @@ impl Tape {
             return false;
         }
         self.text.push_str(&text[..length]);
-        self.levels.clear();
+        self.clean_open.clear();
         self.key_fingerprints.clear();
         self.root_offset = self.origin;
         let mut reader = CleanReader { tape: self, bytes: text.as_bytes(), at: 0, max_depth };
@@ -79,7 +79,7 @@ impl CleanReader<'_, '_> {
             }
             loop {
                 let byte = self.token()?;
-                let Some(level) = self.tape.levels.last_mut() else {
+                let Some(level) = self.tape.clean_open.last_mut() else {
                     self.at += usize::from(byte == b'\r');
                     return Some(());
                 };
@@ -127,7 +127,7 @@ impl CleanReader<'_, '_> {
     #[inline]
     fn open(&mut self, container: JsonType) -> Option<()> {
         let tape = &mut *self.tape;
-        if tape.levels.len() >= self.max_depth {
+        if tape.clean_open.len() >= self.max_depth {
             return None;
         }
         let object = container == JsonType::Object;
@@ -138,7 +138,7 @@ impl CleanReader<'_, '_> {
             keys_start: tape.key_fingerprints.len(),
             key_bits: 0,
         };
-        tape.levels.push(level);
+        tape.clean_open.push(level);
         self.push(container, self.at, 0, 0);
         self.at += 1;
         Some(())
@@ -148,12 +148,12 @@ impl CleanReader<'_, '_> {
     fn close(&mut self) {
         self.at += 1;
         let tape = &mut *self.tape;
-        let Some(level) = tape.levels.pop() else { return };
+        let Some(level) = tape.clean_open.pop() else { return };
         tape.key_fingerprints.truncate(level.keys_start);
         let end = tape.cells.len() as u32;
         let container = &mut tape.cells[level.container];
         (container.start_or_count, container.length_or_end) = (level.count, end);
-        if tape.levels.last().is_some_and(|outer| outer.object) {
+        if tape.clean_open.last().is_some_and(|outer| outer.object) {
             tape.cells[level.container - 1].offset_or_next = end;
         }
     }
@@ -182,7 +182,7 @@ impl CleanReader<'_, '_> {
         }
         let fingerprint = fingerprint(&self.bytes[start..end]);
         let tape = &mut *self.tape;
-        let level = tape.levels.last_mut()?;
+        let level = tape.clean_open.last_mut()?;
         let bit = 1 << (fingerprint >> 58);
         if level.key_bits & bit != 0 && tape.key_fingerprints[level.keys_start..].contains(&fingerprint) {
             return None;

@@ -5,7 +5,7 @@ use super::{Tape, TapeNode};
 
 impl Tape {
     /// Returns the number of objects and arrays on the tape whose end has not been read.
-    pub fn depth(&self) -> usize {
+    pub fn open_count(&self) -> usize {
         self.open.len()
     }
 

@@ -205,11 +205,11 @@ fn problems_beyond_the_limit_are_counted() {
     assert_eq!(summary.problems.len(), 3);
     assert_eq!((summary.count(NonFinite), summary.count(Overflow)), (1000, 1));
     assert_eq!(
-        (summary.count_class(ProblemSeverity::Strict), summary.count_class(ProblemSeverity::Interop)),
+        (summary.count_severity(ProblemSeverity::Strict), summary.count_severity(ProblemSeverity::Interop)),
         (1000, 1)
     );
     assert!(summary.rejected());
-    assert_eq!(summary.first(ProblemSeverity::Interop).map(|p| p.kind), Some(Overflow));
+    assert_eq!(summary.first_of_severity(ProblemSeverity::Interop).map(|p| p.kind), Some(Overflow));
 }
 
 #[test]
@@ -270,9 +270,14 @@ fn shared_parsing_cases_have_expected_results() {
             accepted += 1;
             // RFC 8259 allows duplicate keys; strict readers reject them.
             let duplicates = u64::from(name.contains("duplicated_key"));
-            assert_eq!(summary.count_class(ProblemSeverity::Structural), 0, "{name}: {:?}", summary.problems);
             assert_eq!(
-                summary.count_class(ProblemSeverity::Strict),
+                summary.count_severity(ProblemSeverity::Structural),
+                0,
+                "{name}: {:?}",
+                summary.problems
+            );
+            assert_eq!(
+                summary.count_severity(ProblemSeverity::Strict),
                 duplicates,
                 "{name}: {:?}",
                 summary.problems

@@ -10,13 +10,13 @@ const MESSAGE_ID: &str = "msg_mock";
 
 impl Api for Responses {
     fn document(&self, model: &str, turn: &MockTurn) -> Value {
-        response(model, "completed", items(turn))
+        response(model, "completed", output_items(turn))
     }
 
     fn events(&self, model: &str, turn: &MockTurn) -> Vec<(Option<String>, String)> {
         let created = response(model, "in_progress", Vec::new());
         let mut events = vec![json!({ "type": "response.created", "response": created })];
-        for (index, item) in items(turn).into_iter().enumerate() {
+        for (index, item) in output_items(turn).into_iter().enumerate() {
             let mut open = item.clone();
             if item["type"] == "message" {
                 open["content"] = json!([]);
@@ -36,7 +36,7 @@ impl Api for Responses {
             }
             events.push(item_event("response.output_item.done", &item));
         }
-        let completed = response(model, "completed", items(turn));
+        let completed = response(model, "completed", output_items(turn));
         events.push(json!({ "type": "response.completed", "response": completed }));
         let numbered = (0..).zip(events).map(|(number, mut event): (u64, Value)| {
             event["sequence_number"] = json!(number);
@@ -52,7 +52,7 @@ impl Api for Responses {
 
 /// Returns the items of `output` in the response: the tool calls of a turn or, without calls, its message, which may be
 /// empty.
-fn items(turn: &MockTurn) -> Vec<Value> {
+fn output_items(turn: &MockTurn) -> Vec<Value> {
     if !turn.calls.is_empty() {
         return turn.calls.iter().map(function_call).collect();
     }
