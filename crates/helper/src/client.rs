@@ -103,7 +103,7 @@ impl Helper {
     }
 
     /// Requests the runs of these jobs. [`HelperEvent::Done`] reports the outcome of each, and
-    /// [`HelperEvent::Finished`] the end of all. Until then, no other runs can be requested.
+    /// [`HelperEvent::AllEnded`] the end of all. Until then, no other runs can be requested.
     ///
     /// # Errors
     /// If the helper is gone.
@@ -146,7 +146,7 @@ impl Helper {
         self.send(&Request::Redact(values), &[])
     }
 
-    /// Starts a service: a program that stays alive during the runs. [`HelperEvent::Serving`] reports that the service
+    /// Starts a service: a program that stays alive during the runs. [`HelperEvent::ServiceReady`] reports that the service
     /// is ready, or [`HelperEvent::Done`] that it ended before it was ready. Until one of them arrives, only
     /// [`Helper::stop`] may be called.
     ///
@@ -157,7 +157,7 @@ impl Helper {
     }
 
     /// Ends all services. [`HelperEvent::Done`] reports the outcome of each service, even if it ended earlier, and
-    /// [`HelperEvent::Finished`] the end of all. Dropping the helper also ends the remaining services.
+    /// [`HelperEvent::AllEnded`] the end of all. Dropping the helper also ends the remaining services.
     ///
     /// # Errors
     /// If the helper is gone.
@@ -197,7 +197,7 @@ impl Helper {
     }
 
     /// Waits for the next event. If the helper does not reply in time to a request to end its runs, for example because
-    /// of a dead file system, kills the helper with all runs and returns [`HelperEvent::Finished`].
+    /// of a dead file system, kills the helper with all runs and returns [`HelperEvent::AllEnded`].
     ///
     /// # Errors
     /// If the helper is gone.

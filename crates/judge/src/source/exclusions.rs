@@ -153,7 +153,7 @@ pub(super) fn relative_path(from: &Path, to: &Path) -> Option<String> {
 }
 
 /// Returns the path of a file or folder relative to the package, as in
-/// [`Span::file`](agentnative_core::facts::Span::file). `None` if it is outside of the package and outside of its
+/// [`CodeSpan::file`](agentnative_core::facts::CodeSpan::file). `None` if it is outside of the package and outside of its
 /// workspace.
 pub fn name_in(package: &Path, path: &Path) -> Option<String> {
     let known = path.starts_with(package) || path.canonicalize().ok()?.starts_with(workspace_root(package)?);
