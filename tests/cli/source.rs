@@ -73,7 +73,7 @@ fn a_problem_in_code_is_printed_with_its_position() {
     let output = folder.run(&["check", "--layer", "source", "--skip", "p2-src-output-format", "."]);
     assert_eq!((output.code, output.err.as_str()), (Some(0), ""));
     let expected = "\
-! p2-src-stray-print  prints to stdout outside the output module
+! p2-src-stray-print  code outside the output module prints to stdout
     list/list.go:12:2
     Return data, and let one output module print it.   agentnative explain p2-src-stray-print
 ";
