@@ -84,13 +84,13 @@ pub fn logic(id: &str, function: &str) -> String {
 use crate::context::CheckContext;
 use crate::verdict::{{Assertion, Judgement}};
 
-/// `{id}`
+/// Judges `{id}`.
 pub fn {function}(context: &CheckContext) -> Judgement {{
     let assertions = context.data_runs().map(|run| -> Assertion {{
         run.parsed()?;
         Ok(())
     }});
-    Judgement::of(assertions, "")
+    Judgement::from_assertions(assertions, "")
 }}
 "#
     )
@@ -101,11 +101,10 @@ pub fn principle(number: u8) -> String {
     format!(
         r"//! The checks of principle {number}.
 
-use super::row::Row;
+use super::row::CheckRow;
 use agentnative_core::model::CheckId;
 
-/// The checks and their logic.
-pub(super) const CHECKS: &[Row] = &[
+pub(super) const CHECKS: &[CheckRow] = &[
 ];
 "
     )
