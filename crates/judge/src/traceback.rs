@@ -16,7 +16,7 @@ pub fn find(lines: &[String]) -> Option<Traceback> {
     let lines: Vec<&str> = lines.iter().map(|line| strip_box(line)).collect();
     (0..lines.len()).find_map(|index| {
         let found = |(line, runtime)| Traceback { line, runtime };
-        headed(&lines, index)
+        runtime_of_traceback(&lines, index)
             .map(|runtime| found((index, runtime)))
             .or_else(|| by_frames(&lines, index).map(found))
     })
@@ -31,7 +31,7 @@ fn strip_box(line: &str) -> &str {
 }
 
 /// Returns the name of the runtime, such as `Python`, whose traceback begins in line `index`.
-fn headed(lines: &[&str], index: usize) -> Option<&'static str> {
+fn runtime_of_traceback(lines: &[&str], index: usize) -> Option<&'static str> {
     let line = lines[index];
     let below = &lines[index + 1..lines.len().min(index + 1 + MAX_DISTANCE)];
     let next = |holds: &dyn Fn(&str) -> bool| below.iter().any(|line| holds(line));

@@ -75,7 +75,7 @@ impl Lock {
     }
 
     /// Returns the output specifications in the form that [`compare`](crate::compare) requires: the order of event
-    /// types includes the pairs that follow from other pairs.
+    /// types is its transitive closure.
     pub fn comparable(&self) -> Vec<OutputSpec> {
         let mut specs = self.promises.clone();
         for events in specs.iter_mut().filter_map(|spec| spec.events.as_mut()) {

@@ -13,7 +13,7 @@ const MAX_KINDS: usize = 1024;
 pub struct Kinds {
     /// Kinds that are distinguished by all keys.
     pub whole: BTreeMap<u64, Kind>,
-    /// Kinds that are distinguished by all keys except the one that names the type of a record
+    /// The same objects, by a hash of their keys without the key that names the type of a record, such as `type`
     /// ([`type_keys`](agentnative_contract::type_keys)).
     pub untagged: BTreeMap<u64, Kind>,
 }

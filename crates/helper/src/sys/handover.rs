@@ -12,7 +12,8 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::PathBuf;
 
-/// The environment variable that contains the descriptor of the pipe with the value, as a number.
+/// Name of the environment variable with the number of a file descriptor: the pipe from which the new process reads the
+/// secret value.
 const PIPE_VARIABLE: &str = "AGENTNATIVE_HANDED_OVER";
 /// Maximum length of a passed value in bytes. A pipe has at least this capacity, even if the user has many pipes.
 const MAX_VALUE_LEN: usize = 4096;

@@ -77,7 +77,7 @@ const DEVICE_LINKS: &[(&str, &str)] = &[
 ];
 
 /// Entries of `/proc` through which root can change the machine.
-const PROC_CONTROLS: &[&str] = &["acpi", "bus", "fs", "irq", "scsi", "sys", "sysrq-trigger"];
+const UNSAFE_PROC_ENTRIES: &[&str] = &["acpi", "bus", "fs", "irq", "scsi", "sys", "sysrq-trigger"];
 
 /// Types of local file systems, which always respond. A dead network or FUSE file system never does.
 const LOCAL_FILE_SYSTEMS: &[&str] = &[
@@ -344,7 +344,7 @@ fn mount_kernel_files(view: &FileView) -> io::Result<()> {
     super::namespaces::set_process_ids(view.last_process, view.most_processes)?;
     if geteuid().is_root() {
         for control in
-            PROC_CONTROLS.iter().map(|name| Path::new("/proc").join(name)).filter(|path| path.exists())
+            UNSAFE_PROC_ENTRIES.iter().map(|name| Path::new("/proc").join(name)).filter(|path| path.exists())
         {
             mount_bind(&control, &control)?;
             mount_remount(&control, flags | MountFlags::BIND | MountFlags::RDONLY, c"")?;

@@ -34,7 +34,7 @@ pub fn path(context: &CheckContext) -> Judgement {
     let other_ways = [DerivedKind::SecretFile, DerivedKind::SecretStdin];
     let assertions = probes.flat_map(|probe| {
         let calls = other_ways.into_iter().flat_map(|kind| context.derived_from(kind, probe));
-        calls.map(|call| same_as_with_variable(context, probe, call)).collect::<Vec<_>>()
+        calls.map(|call| compare_with_secret_in_variable(context, probe, call)).collect::<Vec<_>>()
     });
     Judgement::from_assertions(assertions, "no call passed the secret in another way than in the variable")
 }
@@ -58,7 +58,7 @@ fn undeclared(context: &CheckContext) -> Judgement {
 
 /// Passes if `call` has the same exit code and output as `probe`. `call` receives the secret in a file or on stdin,
 /// `probe` in an environment variable.
-fn same_as_with_variable(context: &CheckContext, probe: &Probe, call: &Probe) -> Assertion {
+fn compare_with_secret_in_variable(context: &CheckContext, probe: &Probe, call: &Probe) -> Assertion {
     let format = call.formats.first().copied().unwrap_or_default();
     let Some(run) = context.plain(call, format) else {
         return inconclusive(format!("{} was not run", call.name));

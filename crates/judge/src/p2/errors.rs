@@ -99,9 +99,10 @@ impl RunView<'_> {
     }
 }
 
-/// Returns the plain runs of probes that are expected to fail. Some derived calls with invalid usage succeed, which
-/// shows nothing about how failures are reported. An unknown command that succeeds is left out, because it may be data;
-/// an accepted unknown flag counts only if no declared probe fails.
+/// Returns the plain runs that show how the target reports failures: those of declared probes that are expected to fail,
+/// and those of derived calls with invalid usage.
+///
+/// A derived call that succeeds is omitted. Exception: if no declared probe fails, an accepted unknown flag is included.
 fn failing<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a>> {
     let declared = context.failing_probes().any(Probe::is_declared);
     let counts = move |run: &RunView| {
