@@ -188,7 +188,7 @@ impl Check {
     #[track_caller]
     pub fn assert(&self) -> Report {
         let failure = match self.judged() {
-            Ok(judged) => match judged.report.unmet(self.strict) {
+            Ok(judged) => match judged.report.exit_error(self.strict) {
                 None => return judged.report,
                 Some(unmet) => self.failure_text(judged, &unmet),
             },

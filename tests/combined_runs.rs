@@ -67,7 +67,8 @@ fn the_condition_that_causes_the_difference_is_reported() {
 #[test]
 fn a_combined_run_is_split_where_its_cause_is_open() {
     let checks = output_checks();
-    let key = RunKey::plain(ProbeId::declared("list"), OutputFormat::Text).under((Variant::Tty, 1));
+    let key = RunKey::plain_run_key(ProbeId::declared("list"), OutputFormat::Text)
+        .with_condition((Variant::Tty, 1));
     let result_of = |recording: &Recording, id: CheckId| {
         let results = judge(recording, &checks).unwrap().results;
         results.into_iter().find(|result| result.id == id).unwrap()
@@ -82,7 +83,7 @@ fn a_combined_run_is_split_where_its_cause_is_open() {
     assert!(open.message.contains("required runs were not recorded"), "{}", open.message);
     let requested: BTreeSet<RunKey> =
         deciding_runs(&recording, &checks, &Scans::default()).unwrap().into_iter().collect();
-    assert_eq!(requested, key.parts().unwrap().into_iter().collect());
+    assert_eq!(requested, key.replaced_run_keys().unwrap().into_iter().collect());
     // No condition alone causes the difference: the combined run is reported.
     let combined = recording.observations[combined_at].clone();
     for key in requested {

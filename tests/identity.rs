@@ -216,7 +216,7 @@ fn the_runs_for_one_check_are_among_those_for_all() {
             format!("{}: {}", probe.name, call_description(probe, key.format, &profile))
         };
         runs.iter()
-            .flat_map(|key| key.parts().unwrap_or_else(|| vec![key.clone()]))
+            .flat_map(|key| key.replaced_run_keys().unwrap_or_else(|| vec![key.clone()]))
             .map(|key| {
                 let described = name_and_call(&key);
                 (key, described)

@@ -58,7 +58,7 @@ fn build_info(code: &CodeBase, root: Option<&Path>, words: &[String]) -> Option<
     let tree = repository.as_deref().unwrap_or(folder);
     let files = words.iter().map(|word| root.unwrap_or(folder).join(word));
     let mut programs = files.filter(|path| path.is_file() && path.starts_with(tree));
-    agentnative_judge::source::built(
+    agentnative_judge::source::build_times(
         &code.package,
         &programs.next()?.components().collect::<std::path::PathBuf>(),
     )

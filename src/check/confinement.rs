@@ -6,7 +6,7 @@ use agentnative_core::run::Confinement;
 
 /// Describes what the runs could still access, if one of them was confined less strongly than the configuration
 /// requested; else `None`. `namespaces_error` is the reason why the system has no namespaces.
-pub(super) fn note(
+pub(super) fn weaker_confinement_note(
     recording: &Recording,
     requested: Isolation,
     namespaces_error: Option<&str>,

@@ -50,7 +50,7 @@ impl Judged {
         let keys = planned(recording, &[check.check()]);
         // Includes runs under combined conditions, and runs that were split into single conditions.
         let is_needed = |key: &RunKey| {
-            let parts = key.parts().into_iter().flatten();
+            let parts = key.replaced_run_keys().into_iter().flatten();
             parts.chain(key.combination()).chain([key.clone()]).any(|key| keys.contains(&key))
         };
         recording.named_observations().filter(|(_, seen)| is_needed(&seen.key)).collect()

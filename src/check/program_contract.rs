@@ -144,6 +144,6 @@ fn printed_version(target: &Target, config: Option<&Config>, runner: &mut Runner
         return Ok(String::new());
     };
     let mut runs = Runs::new(runner, target, environment);
-    let seen = runs.make(&[probe.plain_run(OutputFormat::Text)], &[probe], &profile, &mut |_| {})?;
+    let seen = runs.make_runs(&[probe.plain_run(OutputFormat::Text)], &[probe], &profile, &mut |_| {})?;
     Ok(seen.first().map(|seen| String::from_utf8_lossy(&help_text(seen)).into_owned()).unwrap_or_default())
 }

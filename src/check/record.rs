@@ -143,7 +143,7 @@ impl<'o, 'f> EventReporter<'o, 'f> {
     }
 
     /// Reports the end of a run to the observer, unless it was reported before. Stores an error of the observer.
-    fn end(&mut self, probes: &[Probe], observation: &Observation) {
+    fn report_run_end(&mut self, probes: &[Probe], observation: &Observation) {
         if !self.reported.insert(observation.key.clone()) {
             return;
         }
@@ -175,7 +175,7 @@ fn discover(
         let profile = discovery.profile.clone().with_help(&page, &discovery.declared);
         if let ([help], false) = (so_far.all(), discovery.declared.is_empty()) {
             events.start(recording, discovery.planned(&profile))?;
-            events.end(&probes, help);
+            events.report_run_end(&probes, help);
             events.take_error()?;
         }
         let calls = match discovery.resolve(&page, &profile, &so_far) {
@@ -189,7 +189,7 @@ fn discover(
         // A derived call is configured like the probe that it is derived from.
         let called = calls.iter().map(|(probe, _)| probe);
         probes = called.chain(&discovery.declared).cloned().collect();
-        let seen = runs.make(&keys, &probes, &profile, &mut |_| {})?;
+        let seen = runs.make_runs(&keys, &probes, &profile, &mut |_| {})?;
         so_far.add(keys, seen, runs.interrupted.is_some());
         if discovery.is_behavioral() && !so_far.all().is_empty() {
             ensure_something_ran(&recording.target, so_far.all())?;
@@ -217,14 +217,15 @@ fn make_missing_runs(
         };
         events.start(recording, next.total)?;
         if requested.is_empty() {
-            recording.observations.iter().for_each(|seen| events.end(&recording.probes, seen));
+            recording.observations.iter().for_each(|seen| events.report_run_end(&recording.probes, seen));
         }
         events.take_error()?;
         if next.keys.is_empty() {
             break;
         }
         let Recording { probes, profile, .. } = &*recording;
-        let seen = runs.make(&next.keys, probes, profile, &mut |seen| events.end(probes, seen))?;
+        let seen =
+            runs.make_runs(&next.keys, probes, profile, &mut |seen| events.report_run_end(probes, seen))?;
         recording.observations.extend(seen);
         requested.extend(next.keys);
     }
@@ -244,7 +245,11 @@ fn finish_recording(
     recording.interrupted = runs.interrupted.is_some();
     recording.confinement =
         runs.confinement.or(Some(Confinement::None).filter(|_| !recording.observations.is_empty()));
-    let note = confinement::note(recording, target.config.isolation, runs.no_namespaces.as_deref());
+    let note = confinement::weaker_confinement_note(
+        recording,
+        target.config.isolation,
+        runs.no_namespaces.as_deref(),
+    );
     recording.notes.extend(note);
     if checks.iter().any(|check| check.id == CheckId::P6Completions) && !recording.interrupted {
         recording.completion_error = completions::syntax_error(recording, target, runs.runner)?;

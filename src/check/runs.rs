@@ -99,7 +99,7 @@ impl<'r> Runs<'r> {
     }
 
     /// Makes these runs, and calls `on_done` with each observation as its run ends. Makes none after a signal.
-    pub fn make(
+    pub fn make_runs(
         &mut self,
         keys: &[RunKey],
         probes: &[Probe],

@@ -53,7 +53,12 @@ fn add(probes: &mut Vec<ProbeConfig>, probe: ProbeConfig) {
 
 /// Asks the user which commands are safe to repeat, and for the values of their arguments. Adds the chosen calls to
 /// `probes`.
-pub(super) fn ask(commands: &CommandTree, target: &str, probes: &mut Vec<ProbeConfig>, output: &mut Output) {
+pub(super) fn ask_for_probes(
+    commands: &CommandTree,
+    target: &str,
+    probes: &mut Vec<ProbeConfig>,
+    output: &mut Output,
+) {
     let calls = &commands.leaves;
     let usages: Vec<String> = calls
         .iter()
@@ -78,7 +83,7 @@ pub(super) fn ask(commands: &CommandTree, target: &str, probes: &mut Vec<ProbeCo
         match parse_answer(&answer, calls) {
             Ok(chosen) => {
                 for call in chosen {
-                    if let Some(values) = values(call, output) {
+                    if let Some(values) = ask_argument_values(call, output) {
                         add(probes, call.probe(target, &values));
                     }
                 }
@@ -92,7 +97,7 @@ pub(super) fn ask(commands: &CommandTree, target: &str, probes: &mut Vec<ProbeCo
 }
 
 /// Asks the user for the value of each argument of a call. `None` if the user enters no value, which omits the command.
-fn values(call: &LeafCommand, output: &mut Output) -> Option<Vec<String>> {
+fn ask_argument_values(call: &LeafCommand, output: &mut Output) -> Option<Vec<String>> {
     let mut values = Vec::new();
     for argument in call.args_without_choices() {
         output.question(&format!(

@@ -90,12 +90,12 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
     }
     let asks = args.probes.is_empty() && args.safe.is_empty() && !args.yes && !args.print && output.can_ask();
     if asks {
-        confirm::ask(&commands, &target.name, &mut probes, output);
+        confirm::ask_for_probes(&commands, &target.name, &mut probes, output);
     } else {
         confirm::add_from_options(&commands, &target.name, &args.safe, args.yes, &mut probes)?;
     }
-    let command =
-        named.map(|words| portable(with_interpreter(words, &target), target.config_folder(), by_path));
+    let command = named
+        .map(|words| make_words_portable(with_interpreter(words, &target), target.config_folder(), by_path));
     let skeleton = ConfigTemplate {
         name: &target.name,
         command: command.as_deref(),
@@ -176,7 +176,7 @@ fn command(selector: &TargetSelector) -> Result<Option<Vec<String>>> {
 /// Makes the words of a command valid on other machines, for a configuration in `folder`. Files of the same repository
 /// become relative paths, and a program on `PATH` becomes its name. If `by_path`, the first word may be a relative
 /// path.
-fn portable(words: Vec<String>, folder: &Path, by_path: bool) -> Vec<String> {
+fn make_words_portable(words: Vec<String>, folder: &Path, by_path: bool) -> Vec<String> {
     let tree = repository_root(folder).unwrap_or_else(|| folder.to_owned());
     let word = |(at, word): (usize, String)| {
         let file = without_parents(folder.join(&word).components().collect());

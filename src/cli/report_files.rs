@@ -97,7 +97,7 @@ impl<'a> ReportFiles<'a> {
         &ShownArgs { verbose, strict }: &ShownArgs,
         output: &mut Output,
     ) -> Result<u8> {
-        let unmet = unmet(judged, strict);
+        let unmet = overall_exit_error(judged, strict);
         let was_checked = |report: &Report| !report.results.is_empty() || report.error.is_some();
         let has_results = judged.iter().any(|judged| was_checked(&judged.report));
         let folder = env::current_dir().ok();
@@ -148,8 +148,8 @@ impl<'a> ReportFiles<'a> {
 
 /// Returns the error to print if the exit code is not 0; `None` for exit code 0. For several targets, the error names
 /// those that failed.
-fn unmet(judged: &[Judged], strict: bool) -> Option<Error> {
-    let of = |judged: &Judged| Some((judged.report.target.name.clone(), judged.report.unmet(strict)?));
+fn overall_exit_error(judged: &[Judged], strict: bool) -> Option<Error> {
+    let of = |judged: &Judged| Some((judged.report.target.name.clone(), judged.report.exit_error(strict)?));
     let (names, mut errors): (Vec<String>, Vec<Error>) = judged.iter().filter_map(of).unzip();
     match judged {
         [] | [_] => errors.pop(),

@@ -67,12 +67,12 @@ const DATA: &[DataSchema] = &[
 
 pub(super) fn run(args: &SchemaArgs, output: &mut Output) -> Result<()> {
     let schema = match args.name {
-        Name::Output => documents(DATA),
-        Name::Report => documents(&DATA[..1]),
-        Name::Events => root::<ReportEvent>(),
-        Name::Outcome => root::<RunOutcome>(),
-        Name::Error => root::<ErrorObject>(),
-        Name::Baseline => root::<BaselineFile>(),
+        Name::Output => document_schema(DATA),
+        Name::Report => document_schema(&DATA[..1]),
+        Name::Events => root_schema::<ReportEvent>(),
+        Name::Outcome => root_schema::<RunOutcome>(),
+        Name::Error => root_schema::<ErrorObject>(),
+        Name::Baseline => root_schema::<BaselineFile>(),
         Name::Config => agentnative_core::config::schema(),
     };
     output.emit("schema", true, &schema, |page| page.verbatim(&format!("{schema:#}\n")))
@@ -82,12 +82,12 @@ fn generator() -> SchemaGenerator {
     SchemaSettings::draft2020_12().for_serialize().into_generator()
 }
 
-fn root<T: JsonSchema>() -> Value {
+fn root_schema<T: JsonSchema>() -> Value {
     generator().into_root_schema_for::<T>().to_value()
 }
 
 /// Returns the schema of the document `{ok, command, data}` that any of these subcommands prints.
-fn documents(data: &[DataSchema]) -> Value {
+fn document_schema(data: &[DataSchema]) -> Value {
     let mut generator = generator();
     let of_command = |(command, data_schema): &DataSchema| {
         let data = data_schema(&mut generator).to_value();

@@ -101,7 +101,7 @@ fn separator(changed: &Path) -> String {
 
 /// Records the signal that ends the loop of `--watch`. The signal also ends runs that are being made.
 struct StopSignal {
-    number: Arc<AtomicUsize>,
+    received_signal: Arc<AtomicUsize>,
     _hearing: SignalHandling,
 }
 
@@ -113,10 +113,10 @@ impl StopSignal {
         for signal in signals {
             signal_hook::flag::register_usize(signal, number.clone(), signal as usize).map_err(cannot)?;
         }
-        Ok(Self { number, _hearing: hearing })
+        Ok(Self { received_signal: number, _hearing: hearing })
     }
 
     fn number(&self) -> Option<i32> {
-        i32::try_from(self.number.load(Ordering::SeqCst)).ok().filter(|number| *number > 0)
+        i32::try_from(self.received_signal.load(Ordering::SeqCst)).ok().filter(|number| *number > 0)
     }
 }

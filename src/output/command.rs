@@ -9,13 +9,13 @@ const MAX_PROGRAM: usize = 32;
 
 /// Returns a command line with the program as a path relative to `folder`, the current folder. Unchanged if the program
 /// is not below that folder.
-pub(super) fn relative(report: &Report, folder: Option<&Path>, line: &str) -> String {
+pub(super) fn relative_command_line(report: &Report, folder: Option<&Path>, line: &str) -> String {
     with_program(report, line, |program| relative_path(folder, program))
 }
 
 /// Returns a short command line. The program is a path relative to `folder`, the current folder; if that path is long,
 /// or the program is elsewhere, its file name is used.
-pub(super) fn short(report: &Report, folder: Option<&Path>, line: &str) -> String {
+pub(super) fn short_command_line(report: &Report, folder: Option<&Path>, line: &str) -> String {
     let name = |program: &Path| program.file_name()?.to_str().map(str::to_owned);
     let short_path = |program: &Path| relative_path(folder, program).filter(|path| path.len() <= MAX_PROGRAM);
     with_program(report, line, |program| short_path(program).or_else(|| name(program)))
@@ -24,7 +24,7 @@ pub(super) fn short(report: &Report, folder: Option<&Path>, line: &str) -> Strin
 /// Returns the short command line of the run that shows the evidence, after assignments of the environment variables
 /// that the run sets. It is ready to paste into a shell.
 pub(super) fn to_paste(report: &Report, folder: Option<&Path>, evidence: &Evidence) -> Option<String> {
-    let line = short(report, folder, evidence.argv.as_deref()?);
+    let line = short_command_line(report, folder, evidence.argv.as_deref()?);
     let set =
         evidence.variant.map(|variant| condition_assignments(variant, evidence.nth.unwrap_or_default()));
     Some(set.unwrap_or_default() + &line)

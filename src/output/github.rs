@@ -1,6 +1,6 @@
 //! The renderer of `github`: annotations as workflow commands of GitHub Actions.
 
-use super::problem::{DisplaySeverity, ReportedProblem, problems, short, undecided};
+use super::problem::{DisplaySeverity, ReportedProblem, problems, shorten_to_line, undecided};
 use super::view::ReportView;
 use agentnative_contract::error::Result;
 use strict_json::sanitize;
@@ -74,7 +74,7 @@ fn annotation(view: &ReportView<'_>, kind: &str, problem: &ReportedProblem<'_>) 
 
 /// Formats the title of an annotation: `mycli: p2-output-json`.
 fn title(target: &str, what: &str) -> String {
-    sanitize::sanitize_capped(format!("{}: {what}", short(target)), MAX_TITLE)
+    sanitize::sanitize_capped(format!("{}: {what}", shorten_to_line(target)), MAX_TITLE)
 }
 
 /// Formats a workflow command, such as `::error title=mycli::message`, and a line feed.

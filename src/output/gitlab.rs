@@ -1,6 +1,6 @@
 //! The renderer of `gitlab`: a Code Quality report for GitLab merge requests.
 
-use super::problem::{DisplaySeverity, ReportedProblem, problems, short};
+use super::problem::{DisplaySeverity, ReportedProblem, problems, shorten_to_line};
 use super::view::ReportView;
 use agentnative_contract::error::Result;
 use agentnative_output::to_string;
@@ -34,7 +34,7 @@ fn issue(view: &ReportView<'_>, problem: &ReportedProblem<'_>) -> Value {
         "categories": ["Compatibility"],
         "severity": severity,
         "fingerprint": problem.key,
-        "location": { "path": short(&path), "lines": { "begin": line, "end": end.unwrap_or(line) } },
+        "location": { "path": shorten_to_line(&path), "lines": { "begin": line, "end": end.unwrap_or(line) } },
     })
 }
 

@@ -1,6 +1,6 @@
 //! The renderer of `junit`: JUnit XML with one suite per target and one case per check, for CI and test dashboards.
 
-use super::problem::{DisplaySeverity, ReportedProblem, problems, short, undecided};
+use super::problem::{DisplaySeverity, ReportedProblem, problems, shorten_to_line, undecided};
 use super::view::ReportView;
 use crate::check::Judged;
 use agentnative_contract::error::Result;
@@ -58,7 +58,7 @@ fn suite(view: &ReportView<'_>, judged: &Judged) -> Suite {
         seconds: judged.elapsed.map_or(0.0, |elapsed| elapsed.as_secs_f64()),
         xml: String::new(),
     };
-    let name = escape(&short(&report.target.name));
+    let name = escape(&shorten_to_line(&report.target.name));
     let mut cases = String::new();
     for result in &report.results {
         let of = problems.iter().filter(|problem| problem.result.id == result.id).collect::<Vec<_>>();
@@ -83,13 +83,13 @@ fn suite(view: &ReportView<'_>, judged: &Judged) -> Suite {
     let notes = match &report.notes[..] {
         [] => String::new(),
         notes => {
-            let notes = notes.iter().map(|note| short(note)).collect::<Vec<_>>().join("\n");
+            let notes = notes.iter().map(|note| shorten_to_line(note)).collect::<Vec<_>>().join("\n");
             format!("    <system-out>{}</system-out>\n", escape(&notes))
         }
     };
     let counts = suite.counts();
     // All JUnit schemas accept a time without a zone.
-    let time = report.time.as_deref().map(|time| escape(&short(time.trim_end_matches('Z'))));
+    let time = report.time.as_deref().map(|time| escape(&shorten_to_line(time.trim_end_matches('Z'))));
     let time = time.map_or_else(String::new, |time| format!(" timestamp=\"{time}\""));
     suite.xml = format!("  <testsuite name=\"{name}\" {counts}{time}>\n{cases}{notes}  </testsuite>\n");
     suite
@@ -118,7 +118,7 @@ fn case_body(
         }
         Status::Unverified | Status::NotApplicable | Status::Waived => {
             suite.skipped += 1;
-            let message = short(&result.message);
+            let message = shorten_to_line(&result.message);
             // The message of a waived check begins with its status.
             let text = if message.starts_with(status) { message } else { format!("{status}: {message}") };
             format!("      <skipped message=\"{}\"/>\n", escape(&text))
@@ -128,17 +128,19 @@ fn case_body(
 
 fn failure(view: &ReportView<'_>, result: &CheckResult, problems: &[&ReportedProblem<'_>]) -> String {
     let status = result.status.name();
-    let message = escape(&short(result.text()));
+    let message = escape(&shorten_to_line(result.text()));
     let text = escape(&describe(view, result, problems));
     format!("      <failure message=\"{message}\" type=\"{status}\">{text}</failure>\n")
 }
 
 /// Returns a text with the requirement of a check, followed by its problems.
 fn describe(view: &ReportView<'_>, result: &CheckResult, problems: &[&ReportedProblem<'_>]) -> String {
-    let mut describe = vec![short(&result.title)];
+    let mut describe = vec![shorten_to_line(&result.title)];
     describe.extend(problems.iter().take(MAX_PROBLEMS).map(|problem| {
         let line = problem.evidence.and_then(|evidence| evidence.line).unwrap_or(1);
-        let file = problem.file(view).map_or_else(String::new, |file| format!("{}:{line}: ", short(&file)));
+        let file = problem
+            .file(view)
+            .map_or_else(String::new, |file| format!("{}:{line}: ", shorten_to_line(&file)));
         format!("{file}{}", problem.lines())
     }));
     describe.extend(

@@ -1,7 +1,7 @@
 //! The renderer of `markdown`: a comment for a pull request, or the summary of a CI step. Its length is limited to
 //! what both accept.
 
-use super::problem::{DisplaySeverity, ReportedProblem, page, problems, short, undecided};
+use super::problem::{DisplaySeverity, ReportedProblem, page, problems, shorten_to_line, undecided};
 use super::view::ReportView;
 use crate::check::Judged;
 use crate::report::{Report, Undecided};
@@ -155,7 +155,7 @@ fn place(view: &ReportView<'_>, problem: &ReportedProblem<'_>) -> String {
         let line = problem.evidence.and_then(|evidence| evidence.line);
         line.map_or(file.clone(), |line| format!("{file}:{line}"))
     });
-    let what = file.or_else(|| problem.command.clone()).map(|what| code(&cut(&what)));
+    let what = file.or_else(|| problem.command.clone()).map(|what| code(&sanitize_to_line(&what)));
     let place = problem.place().map(|place| format!(" ({place})")).unwrap_or_default();
     // Omits a detail that repeats the message of the check.
     let detail = problem.evidence.map(|evidence| evidence.detail.as_str());
@@ -194,14 +194,14 @@ fn add_unverified(view: &ReportView<'_>, report: &Report, output: &mut MarkdownP
 }
 
 /// Sanitizes text and cuts it to one line of limited length.
-fn cut(text: &str) -> String {
-    sanitize::sanitize_capped(short(text), MAX_TEXT)
+fn sanitize_to_line(text: &str) -> String {
+    sanitize::sanitize_capped(shorten_to_line(text), MAX_TEXT)
 }
 
 /// Formats a sentence so that no text of a target becomes markup, a link, a mention or a reference: text in
 /// backticks, and each word with special characters, becomes code.
 fn prose(text: &str) -> String {
-    let text = cut(text);
+    let text = sanitize_to_line(text);
     let parts: Vec<&str> = text.split('`').collect();
     // Each second part is code, unless its closing backtick is missing.
     let is_code = |at: usize| at % 2 == 1 && at + 1 < parts.len();
@@ -209,7 +209,7 @@ fn prose(text: &str) -> String {
     for (at, part) in parts.iter().enumerate() {
         let words: Vec<String> = match is_code(at) {
             true => vec![code(part)],
-            false => part.split(' ').map(word).collect(),
+            false => part.split(' ').map(word_or_code).collect(),
         };
         let words = words.join(" ");
         // Two adjacent code spans would be one.
@@ -222,7 +222,7 @@ fn prose(text: &str) -> String {
 }
 
 /// Returns a word unchanged if it has no meaning in Markdown and on code hosting sites, else as a code span.
-fn word(word: &str) -> String {
+fn word_or_code(word: &str) -> String {
     let end = word.trim_end_matches([',', '.', ';', ':', ')']).len();
     let start = end - word[..end].trim_start_matches('(').len();
     let body = &word[start..end];

@@ -73,7 +73,7 @@ pub(super) fn problems<'a>(view: &ReportView<'_>, judged: &'a Judged) -> Vec<Rep
             same_problem.push(problems.len());
             let help = result.id.check().help.for_toolkit(toolkit);
             let command = evidence.and_then(|evidence| command::to_paste(report, view.folder, evidence));
-            let command = command.map(|command| short(&command));
+            let command = command.map(|command| shorten_to_line(&command));
             problems.push(ReportedProblem {
                 report,
                 result,
@@ -125,7 +125,7 @@ impl<'a> ReportedProblem<'a> {
             (_, Some(detail)) => detail,
             (_, None) => &result.title,
         };
-        short(text)
+        shorten_to_line(text)
     }
 
     /// Returns the place in the output of the run, in words: `stdout, line 3, column 5`.
@@ -147,7 +147,7 @@ impl<'a> ReportedProblem<'a> {
             lines.push(format!("Command: {command}{place}"));
         }
         if let Some(excerpt) = self.evidence.and_then(|evidence| evidence.excerpt.as_deref()) {
-            lines.push(format!("Output: {}", short(excerpt.trim())));
+            lines.push(format!("Output: {}", shorten_to_line(excerpt.trim())));
         }
         if self.more > 0 {
             lines.push(format!("Further runs with this problem: {}", self.more));
@@ -192,7 +192,7 @@ fn normalized(path: &Path) -> String {
 }
 
 /// Sanitizes text of a target and shortens it to one line of limited length.
-pub(super) fn short(text: &str) -> String {
+pub(super) fn shorten_to_line(text: &str) -> String {
     // Bounds the work for long text.
     let head: String = text.chars().take(4 * MAX_TEXT).collect();
     let lines = head.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty());

@@ -1,6 +1,6 @@
 //! The renderer of `sarif`: a SARIF 2.1.0 log with one run per target, for code scanning.
 
-use super::problem::{DisplaySeverity, ReportedProblem, page, problems, short, undecided};
+use super::problem::{DisplaySeverity, ReportedProblem, page, problems, shorten_to_line, undecided};
 use super::view::ReportView;
 use crate::check::Judged;
 use agentnative_contract::error::Result;
@@ -33,8 +33,8 @@ fn run(view: &ReportView<'_>, judged: &Judged) -> Value {
     let open = report.results.iter().filter(is_open).map(|result| {
         let level = if strict.contains(&result.id) { "error" } else { "note" };
         let text = match result.status {
-            Status::Waived => short(&result.message),
-            _ => format!("unverified: {}", short(&result.message)),
+            Status::Waived => shorten_to_line(&result.message),
+            _ => format!("unverified: {}", shorten_to_line(&result.message)),
         };
         json!({
             "message": { "text": escape_message(&text) },
@@ -42,10 +42,9 @@ fn run(view: &ReportView<'_>, judged: &Judged) -> Value {
             "associatedRule": { "id": result.id, "index": index(&rules, result.id) },
         })
     });
-    let notes = report
-        .notes
-        .iter()
-        .map(|note| json!({ "message": { "text": escape_message(&short(note)) }, "level": "warning" }));
+    let notes = report.notes.iter().map(
+        |note| json!({ "message": { "text": escape_message(&shorten_to_line(note)) }, "level": "warning" }),
+    );
     let ended = judged.recording.as_ref().and_then(|recording| recording.ended.as_ref());
     let invocation = without_nulls(json!({
         "executionSuccessful": !report.interrupted,
@@ -53,7 +52,7 @@ fn run(view: &ReportView<'_>, judged: &Judged) -> Value {
         "startTimeUtc": report.time,
         "endTimeUtc": ended,
     }));
-    let name = short(&report.target.name);
+    let name = shorten_to_line(&report.target.name);
     json!({
         "tool": { "driver": {
             "name": "agentnative",
@@ -66,7 +65,7 @@ fn run(view: &ReportView<'_>, judged: &Judged) -> Value {
         "invocations": [invocation],
         "results": results,
         "properties": {
-            "target": report.target.command.iter().map(|word| short(word)).collect::<Vec<_>>(),
+            "target": report.target.command.iter().map(|word| shorten_to_line(word)).collect::<Vec<_>>(),
             "conformant": report.conformant,
             "verified": report.verified,
             "runs": report.runs,
@@ -121,7 +120,7 @@ fn result(view: &ReportView<'_>, rules: &[CheckId], problem: &ReportedProblem<'_
             json!({ "physicalLocation": program, "logicalLocations": [logical_location(problem)] });
         (without_nulls(location), run_properties(problem))
     };
-    let why = short(&problem.result.message);
+    let why = shorten_to_line(&problem.result.message);
     let suppression = json!([{ "kind": "external", "status": "accepted", "justification": why }]);
     without_nulls(json!({
         "ruleId": problem.result.id,
@@ -139,11 +138,11 @@ fn result(view: &ReportView<'_>, rules: &[CheckId], problem: &ReportedProblem<'_
 
 /// Returns the logical location of a problem in SARIF: its probe, else the target.
 fn logical_location(problem: &ReportedProblem<'_>) -> Value {
-    let name = short(&problem.report.target.name);
+    let name = shorten_to_line(&problem.report.target.name);
     let Some(probe) = problem.evidence.and_then(|evidence| evidence.probe.as_deref()) else {
         return json!({ "name": name, "fullyQualifiedName": name, "kind": "program" });
     };
-    let probe = short(probe);
+    let probe = shorten_to_line(probe);
     json!({ "name": probe, "fullyQualifiedName": format!("{name}/{probe}"), "kind": "probe" })
 }
 
@@ -151,7 +150,7 @@ fn logical_location(problem: &ReportedProblem<'_>) -> Value {
 fn run_properties(problem: &ReportedProblem<'_>) -> Value {
     let Some(evidence) = problem.evidence else { return json!({}) };
     without_nulls(json!({
-        "kind": short(&evidence.kind),
+        "kind": shorten_to_line(&evidence.kind),
         "command": problem.command,
         "format": evidence.format,
         "variant": evidence.variant,
@@ -159,7 +158,7 @@ fn run_properties(problem: &ReportedProblem<'_>) -> Value {
         "offset": evidence.offset,
         "line": evidence.line,
         "column": evidence.column,
-        "excerpt": evidence.excerpt.as_deref().map(short),
+        "excerpt": evidence.excerpt.as_deref().map(shorten_to_line),
     }))
 }
 

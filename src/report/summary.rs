@@ -187,11 +187,11 @@ impl Report {
     /// interrupted, or the target could not be checked; else 0. If `strict`, it is also 1 if a MUST is unverified,
     /// except one that needs runs of a layer that was not selected.
     pub fn exit_code(&self, strict: bool) -> u8 {
-        self.unmet(strict).map_or(0, |error| error.exit_code())
+        self.exit_error(strict).map_or(0, |error| error.exit_code())
     }
 
     /// Returns the reason why the exit code is not 0; `None` if it is 0.
-    pub fn unmet(&self, strict: bool) -> Option<Error> {
+    pub fn exit_error(&self, strict: bool) -> Option<Error> {
         if let Some(error) = &self.error {
             return Some(Error::findings(format!("the target could not be checked: {}", error.message)));
         }

@@ -153,8 +153,8 @@ pub fn record_probes(
 /// Observes one run. Under combined conditions, the target behaves as under the first of them that makes a
 /// difference.
 fn observed(key: RunKey, recording: &Recording, answer: &impl Fn(&Call) -> CallResult) -> Observation {
-    let Some(conditions) = key.parts() else { return single(key, recording, answer) };
-    let plain = single(RunKey::plain(key.probe.clone(), key.format), recording, answer);
+    let Some(conditions) = key.replaced_run_keys() else { return single(key, recording, answer) };
+    let plain = single(RunKey::plain_run_key(key.probe.clone(), key.format), recording, answer);
     let shown = |seen: &Observation| (seen.end.clone(), seen.stdout.bytes.first(u64::MAX));
     let mut conditions = conditions.into_iter().map(|part| single(part, recording, answer));
     let seen = conditions.find(|seen| shown(seen) != shown(&plain)).unwrap_or(plain);

@@ -106,7 +106,9 @@ impl Scaffold<'_> {
         let module = words.replace('-', "_");
         self.write(format!("{folder}/{module}.rs"), &templates::logic(id, &module))?;
         let row = format!("    (CheckId::{}, {module}::{module}),\n", variant(id));
-        self.edit(&table, |text| insert_row(&insert_module(&text, &module), "CHECKS: &[CheckRow] = &[", &row))?;
+        self.edit(&table, |text| {
+            insert_row(&insert_module(&text, &module), "CHECKS: &[CheckRow] = &[", &row)
+        })?;
         let fixture = format!("fixtures/clis/violating/{id}");
         self.write(format!("{fixture}/cli"), templates::FIXTURE)?;
         self.make_executable(&format!("{fixture}/cli"))?;

@@ -77,7 +77,7 @@ impl<'l, 'a> Layers<'l, 'a> {
 /// Parses name, range and changes of a version from its `[[versions]]` table; reports unknown keys.
 pub(super) fn parse_version(table: &Table<'_>) -> Option<ContractVersion> {
     let lists = EXTENDED_TABLES.map(|(list, _)| list);
-    table.allow(&[&VERSION_KEYS[..], &REPLACED_KEYS, &lists].concat());
+    table.report_unknown_keys(&[&VERSION_KEYS[..], &REPLACED_KEYS, &lists].concat());
     let name = table.require("version", "a version number").and_then(|value| non_empty_string(&value));
     let range = table.require("range", "a range of versions").and_then(|value| {
         let range = non_empty_string(&value)?;

@@ -19,7 +19,7 @@ pub struct OutlineLine {
 /// Returns the outline of a JSON Schema, in the order of the schema.
 pub fn outline(schema: &Value) -> Vec<OutlineLine> {
     let mut outline = Outline { root: schema, lines: Vec::new(), following: Vec::new() };
-    outline.node(0, "(root)", schema);
+    outline.add_node_lines(0, "(root)", schema);
     outline.lines
 }
 
@@ -31,7 +31,7 @@ struct Outline<'a> {
 }
 
 impl<'a> Outline<'a> {
-    fn node(&mut self, depth: usize, name: &str, schema: &'a Value) {
+    fn add_node_lines(&mut self, depth: usize, name: &str, schema: &'a Value) {
         let members = match schema {
             Value::Object(members) => members,
             Value::Bool(true) => return self.line(depth, name, "anything".to_owned()),
@@ -44,7 +44,7 @@ impl<'a> Outline<'a> {
             match target {
                 Some(target) if !self.following.contains(&reference) && depth < MAX_DEPTH => {
                     self.following.push(reference);
-                    self.node(depth, name, target);
+                    self.add_node_lines(depth, name, target);
                 }
                 _ => self.line(depth, name, format!("as {reference}")),
             }
@@ -60,7 +60,7 @@ impl<'a> Outline<'a> {
         let properties = members.get("properties").and_then(Value::as_object);
         for (key, value) in properties.into_iter().flatten() {
             let optional = if required.contains(&key.as_str()) { "" } else { "?" };
-            self.node(depth, &format!("{key}{optional}"), value);
+            self.add_node_lines(depth, &format!("{key}{optional}"), value);
         }
         let named = |key: &&str| properties.is_some_and(|properties| properties.contains_key(*key));
         let undescribed: Vec<&str> = required.into_iter().filter(|key| !named(key)).collect();
@@ -68,7 +68,7 @@ impl<'a> Outline<'a> {
             self.line(depth, "required", undescribed.join(", "));
         }
         if let Some(items) = members.get("items") {
-            self.node(depth, "[]", items);
+            self.add_node_lines(depth, "[]", items);
         }
         for keyword in ["allOf", "anyOf", "oneOf"] {
             for branch in elements(members, keyword) {
@@ -78,7 +78,9 @@ impl<'a> Outline<'a> {
                     Some(branch) if keyword == "allOf" && !branch.contains_key("$ref") => {
                         self.children(depth, branch)
                     }
-                    _ => self.node(depth, if keyword == "allOf" { "and" } else { "either" }, branch),
+                    _ => {
+                        self.add_node_lines(depth, if keyword == "allOf" { "and" } else { "either" }, branch)
+                    }
                 }
             }
         }
@@ -88,7 +90,7 @@ impl<'a> Outline<'a> {
                 [("then", format!("when {condition}")), ("else", format!("unless {condition}"))]
             {
                 if let Some(branch) = members.get(keyword) {
-                    self.node(depth, &words, branch);
+                    self.add_node_lines(depth, &words, branch);
                 }
             }
         }

@@ -37,7 +37,7 @@ pub(super) fn read(text: &str, path: &Path, version: Option<&str>) -> Result<(Sp
 }
 
 fn parse(file: &Table<'_>, wanted: Option<&str>) -> Result<(Spec, HashMap<String, Span>)> {
-    file.allow(&KEYS);
+    file.report_unknown_keys(&KEYS);
     let main = parse_layers(&Layers::new(file));
     check_unique(&tables(file, "versions"), "version", "version");
     let mut parsed = vec![];
@@ -178,7 +178,7 @@ fn reference(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Optio
 
 fn events(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Option<EventTypes> {
     let table = value.table("[events]", "a table: `type` and [events.schemas]")?;
-    table.allow(&["type", "unknown", "first", "last", "schemas"]);
+    table.report_unknown_keys(&["type", "unknown", "first", "last", "schemas"]);
     let parts = table.require("type", "the JSON pointer of the event type, such as \"/type\"");
     let parts = parts.and_then(|value| discriminator(&value));
     let schemas = table.require("schemas", "a table that maps event types to schemas");
@@ -225,7 +225,7 @@ fn condition(
     types: &KnownTypes,
     references: &mut HashMap<String, Span>,
 ) -> Option<Condition> {
-    table.allow(&[
+    table.report_unknown_keys(&[
         "name",
         "what",
         "exit",
@@ -277,7 +277,7 @@ fn condition(
 
 fn program(value: &Value<'_>) -> Option<ContractProgram> {
     let table = value.table("[program]", "a table: `name`, `prints`, `timeout` and `env`")?;
-    table.allow(&["name", "prints", "timeout", "env"]);
+    table.report_unknown_keys(&["name", "prints", "timeout", "env"]);
     let name = table.require("name", "the name of the program").and_then(|value| non_empty_string(&value));
     let prints = table.get("prints").and_then(|value| non_empty_string(&value));
     let timeout = table.get("timeout").and_then(|value| value.seconds());
@@ -286,7 +286,7 @@ fn program(value: &Value<'_>) -> Option<ContractProgram> {
 }
 
 fn finding(table: &Table<'_>) -> Option<Finding> {
-    table.allow(&["id", "what", "reference"]);
+    table.report_unknown_keys(&["id", "what", "reference"]);
     let text = |key: &str| table.get(key).and_then(|value| non_empty_string(&value));
     let (id, reference) = (text("id"), text("reference"));
     let what = table.require("what", "a sentence").and_then(|value| non_empty_string(&value));

@@ -67,7 +67,7 @@ pub(super) fn read(table: &Table<'_>, types: &KnownTypes) -> Option<Rule> {
         "one_of" => &["at"],
         _ => &[],
     };
-    table.allow(&[&["id", "what", "on", "when", "finding", key], kind_keys].concat());
+    table.report_unknown_keys(&[&["id", "what", "on", "when", "finding", key], kind_keys].concat());
     let kind = match key {
         "uses" => references(table, &value, types),
         "steps" => state_machine(table, &value, types).map(RuleKind::StateMachine),
@@ -97,7 +97,7 @@ fn references(table: &Table<'_>, uses: &Value<'_>, types: &KnownTypes) -> Option
 fn pattern_values(value: &Value<'_>, types: &KnownTypes) -> Option<Vec<PatternValue>> {
     let values = one_or_more(value, "places: { on = …, at = \"/pointer\" }")?.into_iter().map(|element| {
         let table = element.table("the place", "a table: { on = …, at = \"/pointer\" }")?;
-        table.allow(&["on", "when", "at"]);
+        table.report_unknown_keys(&["on", "when", "at"]);
         let at = table.require("at", "a pointer").and_then(|value| wildcard_pointer(&value));
         Some(PatternValue { pattern: pattern(&table, types), at: at? })
     });
@@ -141,7 +141,7 @@ fn state_machine(table: &Table<'_>, steps: &Value<'_>, types: &KnownTypes) -> Op
 
 fn transition(element: &Value<'_>, states: &mut Vec<String>, types: &KnownTypes) -> Option<Transition> {
     let table = element.table("the step", "a table: { from = …, on = …, to = … }")?;
-    table.allow(&["from", "on", "when", "new", "to"]);
+    table.report_unknown_keys(&["from", "on", "when", "new", "to"]);
     let mut state = |value: &Value<'_>| {
         let name = non_empty_string(value)?;
         let known = states.iter().position(|state| *state == name);
@@ -181,7 +181,7 @@ fn term(value: &Value<'_>, types: &KnownTypes) -> Option<Term> {
                     { sum = \"/pointer\", on = … } (or `last`, or `events`)";
     let table = value.table("the term", expected)?;
     if let Some(key) = ["sum", "last"].into_iter().find(|key| table.get(key).is_some()) {
-        table.allow(&[key, "on", "when"]);
+        table.report_unknown_keys(&[key, "on", "when"]);
         let value = table.get(key)?;
         let kind = match key {
             "sum" => TotalKind::Sum(wildcard_pointer(&value)?),
@@ -190,7 +190,7 @@ fn term(value: &Value<'_>, types: &KnownTypes) -> Option<Term> {
         return Some(Term::Total(Total { kind, pattern: pattern(&table, types) }));
     }
     if let Some(on) = table.get("events") {
-        table.allow(&["events", "when"]);
+        table.report_unknown_keys(&["events", "when"]);
         let pattern = Pattern { on: Some(types.read(&on)?), when: value_tests(&table) };
         return Some(Term::Total(Total { kind: TotalKind::Events, pattern }));
     }
@@ -198,7 +198,7 @@ fn term(value: &Value<'_>, types: &KnownTypes) -> Option<Term> {
         [("ratio", "a ratio", Term::Ratio as fn(_, _) -> _), ("add", "an addition", Term::Add)]
     {
         let Some(value) = table.get(key) else { continue };
-        table.allow(&[key]);
+        table.report_unknown_keys(&[key]);
         let elements = value.elements("two terms")?;
         let [left, right] = elements.as_slice() else { return value.report("expected two terms") };
         let (left, right) = (term(left, types)?, term(right, types)?);
@@ -207,7 +207,7 @@ fn term(value: &Value<'_>, types: &KnownTypes) -> Option<Term> {
         }
         return Some(make(Box::new(left), Box::new(right)));
     }
-    table.allow(&["count", "when"]);
+    table.report_unknown_keys(&["count", "when"]);
     let array = pointer(&table.require("count", "the JSON pointer of an array")?)?;
     Some(Term::Count { array, when: value_tests(&table) })
 }
@@ -225,7 +225,7 @@ pub(super) fn patterns(value: &Value<'_>, types: &KnownTypes) -> Option<Vec<Patt
 /// Reads a pattern: `{ on = …, when = … }`.
 fn inline_pattern(value: &Value<'_>, types: &KnownTypes) -> Option<Pattern> {
     let table = value.table("the pattern", "a table: { on = …, when = … }")?;
-    table.allow(&["on", "when"]);
+    table.report_unknown_keys(&["on", "when"]);
     Some(pattern(&table, types))
 }
 
@@ -247,7 +247,7 @@ fn value_tests(table: &Table<'_>) -> Vec<(Pointer, ValueTest)> {
 fn value_test(value: &Value<'_>) -> Option<ValueTest> {
     if value.inner.is_table() {
         let table = value.table("the test", "a table")?;
-        table.allow(&["present"]);
+        table.report_unknown_keys(&["present"]);
         return table.require("present", "`true` or `false`")?.boolean().map(ValueTest::Present);
     }
     scalars(value).map(ValueTest::OneOf)

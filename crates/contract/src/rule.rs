@@ -283,7 +283,7 @@ impl Pattern {
     /// Returns whether an event matches the pattern. Only for a pattern that [`Pattern::for_type`] has returned for the
     /// type of this event.
     pub(crate) fn matches(&self, value: Located<'_>) -> bool {
-        self.on.is_none() && passes(&self.when, value)
+        self.on.is_none() && passes_all_tests(&self.when, value)
     }
 
     /// Returns whether events of a type can match the pattern. `None` stands for events of an unknown type and
@@ -322,7 +322,7 @@ impl Serialize for Pattern {
 }
 
 /// Returns whether a value passes all tests, each on the values at a pointer.
-fn passes(when: &[(Pointer, ValueTest)], value: Located<'_>) -> bool {
+fn passes_all_tests(when: &[(Pointer, ValueTest)], value: Located<'_>) -> bool {
     when.iter().all(|(pointer, test)| match test {
         ValueTest::Present(present) => pointer.any_match(value, |_, _| true) == *present,
         ValueTest::OneOf(values) => {
@@ -353,7 +353,13 @@ impl Term {
             },
             Self::Count { array, when } => {
                 let array = array.first_match(value).filter(|array| array.has_type(JsonType::Array))?;
-                Some(array.elements().filter(|element| passes(when, (*element).into())).count().into())
+                Some(
+                    array
+                        .elements()
+                        .filter(|element| passes_all_tests(when, (*element).into()))
+                        .count()
+                        .into(),
+                )
             }
             Self::Ratio(left, right) => {
                 let (left, right) = (left.evaluate(value)?.as_f64()?, right.evaluate(value)?.as_f64()?);

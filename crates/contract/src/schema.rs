@@ -64,7 +64,7 @@ impl Schema {
 
     /// Returns whether a value on a tape is valid against the schema.
     pub fn accepts(&self, node: TapeNode<'_>) -> bool {
-        let answer = self.acceptor.as_ref().and_then(|acceptor| acceptor.answer(node));
+        let answer = self.acceptor.as_ref().and_then(|acceptor| acceptor.accepts_if_known(node));
         answer.unwrap_or_else(|| self.validator.is_valid(node))
     }
 

@@ -108,7 +108,7 @@ impl Validation<'_> {
         let mut records = RecordReader::new(self, verdict, &buffer, observer);
         let reader = TeeReader { reader, buffer: &buffer, on_progress: progress };
         let summary = if records.validation.settings.framing == Framing::Array {
-            records.array(reader, &options)?
+            records.judge_array_elements(reader, &options)?
         } else {
             // An observer receives complete records.
             records.elements = contract.elements.as_deref().filter(|_| records.observer.is_none());
@@ -218,7 +218,7 @@ impl<'r, 'c, 'd> RecordReader<'r, 'c, 'd> {
     }
 
     /// Reads a document that has to be an array, and judges each of its elements.
-    fn array(&mut self, reader: impl Read, options: &ReadOptions) -> io::Result<ReadSummary> {
+    fn judge_array_elements(&mut self, reader: impl Read, options: &ReadOptions) -> io::Result<ReadSummary> {
         let buffer = self.buffer;
         let mut items =
             ArrayRecords::new(self, |start| buffer.borrow().locate(start).map_or(1, |at| at.line));

@@ -68,7 +68,7 @@ fn reporter(context: &CheckContext, run: &RunView) -> CheckId {
 fn breakdown<'a>(context: &'a CheckContext<'a>) -> Option<Breakdown<'a>> {
     let help = context
         .derived_probes(DerivedKind::Help)
-        .find_map(|probe| context.plain(probe, OutputFormat::Text))?;
+        .find_map(|probe| context.plain_run(probe, OutputFormat::Text))?;
     let (end, line) = failure(&help)?;
     if !confined::obstacles(&help).is_empty() {
         return None;

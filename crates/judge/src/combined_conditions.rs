@@ -25,8 +25,8 @@ pub(super) const REQUESTING_REPETITIONS: [CheckId; 9] = [
 impl<'a> CheckContext<'a> {
     /// Returns the runs that are still needed to judge a call under the condition of `key`. If `key` is a combination
     /// of conditions and its run differs from the plain run, these are the runs under each condition alone.
-    pub fn missing(&'a self, key: &RunKey) -> Vec<RunKey> {
-        match key.parts() {
+    pub fn still_needed_runs(&'a self, key: &RunKey) -> Vec<RunKey> {
+        match key.replaced_run_keys() {
             Some(parts) if !self.is_combination_like_plain(key) => match self.has_run(key) {
                 true => parts.into_iter().filter(|part| !self.has_run(part)).collect(),
                 false if parts.iter().all(|part| self.has_run(part)) => Vec::new(),
@@ -51,7 +51,7 @@ impl<'a> CheckContext<'a> {
     /// True if other runs replace the run of `key`, a combination of conditions: the call was also run under each
     /// condition alone, and at least one of these runs differs from the plain run.
     pub(super) fn is_superseded_by_split(&'a self, key: &RunKey) -> bool {
-        let Some(parts) = key.parts() else { return false };
+        let Some(parts) = key.replaced_run_keys() else { return false };
         let runs: Option<Vec<RunView>> = parts.iter().map(|part| self.find_run(part)).collect();
         runs.is_some_and(|runs| runs.iter().any(|run| !run.is_like_plain()))
     }
@@ -59,7 +59,11 @@ impl<'a> CheckContext<'a> {
     /// Returns the repeated runs of `probe` in `format`, which show what changes from run to run. If there are none,
     /// the error requests them. Only checks in `REQUESTING_REPETITIONS` may call this, because requests of other checks
     /// are ignored.
-    pub fn repeated(&'a self, probe: &'a Probe, format: OutputFormat) -> Result<Vec<RunView<'a>>, Reason> {
+    pub fn repeated_runs(
+        &'a self,
+        probe: &'a Probe,
+        format: OutputFormat,
+    ) -> Result<Vec<RunView<'a>>, Reason> {
         let again = self.runs_under(probe, Variant::Repeat).filter(|run| run.format() == format);
         let again: Vec<RunView> = again.collect();
         match again.is_empty() {
@@ -129,8 +133,8 @@ impl RunView<'_> {
 
     fn has_data_of(&self, plain: &Self) -> bool {
         let (own, expected) = (self.scan(), plain.scan());
-        own.control().is_none() == expected.control().is_none()
-            && own.structural().is_none()
+        own.control_byte_problem().is_none() == expected.control_byte_problem().is_none()
+            && own.first_structural_problem().is_none()
             && own.unreadable.is_none()
             && own.shape.total_count() == expected.shape.total_count()
             && difference(&own.shape, &expected.shape).is_none()

@@ -101,7 +101,7 @@ impl Obstacle {
 
     /// Returns two texts: what the run did, such as "seems to need the network"; and what to declare, such as
     /// `network = true`.
-    const fn words(self) -> (&'static str, &'static str) {
+    const fn symptom_and_remedy(self) -> (&'static str, &'static str) {
         match self {
             Self::Uncopied => (
                 "could not write to its start folder, which cannot be copied",
@@ -152,7 +152,8 @@ pub(super) fn attribute_to_confinement(context: &CheckContext, judgement: Judgem
     for finding in findings {
         match obstacles_for(context, &finding) {
             Some((run, obstacles)) => {
-                let (what, remedies): (Vec<_>, Vec<_>) = obstacles.into_iter().map(Obstacle::words).unzip();
+                let (what, remedies): (Vec<_>, Vec<_>) =
+                    obstacles.into_iter().map(Obstacle::symptom_and_remedy).unzip();
                 let (what, remedies) = (what.join(", or "), remedies.join(", or "));
                 reasons.push(format!("{} {what}: {remedies}", run.label()).into());
             }

@@ -211,7 +211,8 @@ impl<'a> CheckContext<'a> {
             false => key.variant == Variant::Plain && source.as_ref() == Some(&key.probe),
         };
         // Runs under each single condition show which one of a combination makes the call hang.
-        let related = self.runs.iter().filter(|(key, _)| is_related(key) && key.parts().is_none());
+        let related =
+            self.runs.iter().filter(|(key, _)| is_related(key) && key.replaced_run_keys().is_none());
         let hung = related
             .filter(|(_, observation)| observation.end == RunEnd::TimedOut)
             .map(|(_, observation)| *observation);
@@ -241,7 +242,7 @@ impl<'a> CheckContext<'a> {
     }
 
     /// Returns the plain run of `probe` in `format`, which is the run without any special condition.
-    pub fn plain(&'a self, probe: &'a Probe, format: OutputFormat) -> Option<RunView<'a>> {
+    pub fn plain_run(&'a self, probe: &'a Probe, format: OutputFormat) -> Option<RunView<'a>> {
         self.run(probe, format, Variant::Plain, 0)
     }
 
@@ -295,7 +296,7 @@ impl<'a> CheckContext<'a> {
     /// valid data.
     pub fn same_data(&'a self, probe: &'a Probe, format: OutputFormat) -> Vec<RunView<'a>> {
         self.runs_with_same_stdout(probe, format)
-            .filter(|run| run.unusable().is_none() && run.scan().structural().is_none())
+            .filter(|run| run.why_unusable().is_none() && run.scan().first_structural_problem().is_none())
             .collect()
     }
 
@@ -357,7 +358,7 @@ impl<'a> CheckContext<'a> {
             if probe.omits_format_flag() {
                 continue;
             }
-            let Some(with_format) = self.plain(probe, format) else { continue };
+            let Some(with_format) = self.plain_run(probe, format) else { continue };
             if with_format.exit().is_none() {
                 continue;
             }
@@ -378,12 +379,12 @@ impl<'a> CheckContext<'a> {
     /// Returns the run of `probe` in `format` if the target rejected the format in this call. `None` if the format was
     /// accepted, or if the same call prints no data without the format.
     pub fn rejected_run(&'a self, probe: &'a Probe, format: OutputFormat) -> Option<RunView<'a>> {
-        let with_format = self.plain(probe, format)?;
+        let with_format = self.plain_run(probe, format)?;
         // Text replaces the call without a format if that was not run.
         let without_format = self
             .derived_from(DerivedKind::NoFormat, probe)
-            .find_map(|probe| self.plain(probe, OutputFormat::Text))
-            .or_else(|| self.plain(probe, OutputFormat::Text));
+            .find_map(|probe| self.plain_run(probe, OutputFormat::Text))
+            .or_else(|| self.plain_run(probe, OutputFormat::Text));
         let is_rejected = !with_format.gave_data() && with_format.rejects_format();
         (is_rejected && without_format.is_some_and(|without_format| without_format.gave_data()))
             .then_some(with_format)

@@ -58,7 +58,7 @@ impl RunView<'_> {
     /// Returns a failed assertion about the run as a whole, without a position. `kind` is one of the kinds of problems
     /// that the check declares, such as `not-json`. If a limit ended the run, the assertion is inconclusive instead.
     pub fn failed(&self, kind: &str, detail: impl Into<String>) -> Assertion {
-        self.undisturbed()?;
+        self.not_ended_by_limit()?;
         Err(Finding::new(kind, self.evidence(detail)).into())
     }
 
@@ -69,7 +69,7 @@ impl RunView<'_> {
         at: Position,
         detail: impl Into<String>,
     ) -> Assertion {
-        self.undisturbed()?;
+        self.not_ended_by_limit()?;
         Err(Finding::new(kind, self.evidence_at(stream, at, detail)).into())
     }
 

@@ -89,7 +89,7 @@ impl CheckJudgement {
 /// Judges one check. Waivers and the baseline are not applied.
 pub fn judge_one(context: &CheckContext, check: &Check) -> CheckJudgement {
     let judgement = judgement(context, check);
-    CheckJudgement { gaps: gaps(context, check, &judgement), judgement }
+    CheckJudgement { gaps: undecided_runs(context, check, &judgement), judgement }
 }
 
 /// Judges a check only if it may request further runs. Otherwise returns an unverified judgement at once.
@@ -136,7 +136,7 @@ pub fn accept(
 
 /// Returns the runs that a check left undecided, even if it has a verdict. A known fault in these runs does not count
 /// as fixed if the check does not find it again.
-fn gaps(context: &CheckContext, check: &Check, judgement: &Judgement) -> Vec<Gap> {
+fn undecided_runs(context: &CheckContext, check: &Check, judgement: &Judgement) -> Vec<Gap> {
     let all = || vec![Gap::default()];
     match judgement {
         Judgement::Violated(_, reasons) | Judgement::Unverified(reasons) if check.source.is_none() => reasons
@@ -280,7 +280,7 @@ fn missing_runs(context: &CheckContext, check: &Check) -> Vec<Reason> {
     let (_, needed) = probe::plan(&[check], declared, context.profile, Duration::ZERO);
     // The check of examples reports why an example was not tried.
     let is_withheld = |key: &RunKey| !context.interrupted && key.probe.kind() == Some(DerivedKind::Example);
-    let mut missing: Vec<RunKey> = needed.iter().flat_map(|key| context.missing(key)).collect();
+    let mut missing: Vec<RunKey> = needed.iter().flat_map(|key| context.still_needed_runs(key)).collect();
     missing.retain(|key| !is_withheld(key) && !context.is_pointless(key));
     reasons_for_missing(context, missing, needed.len())
 }

@@ -58,7 +58,7 @@ impl<'a> RunView<'a> {
     /// True if stdout is valid in its format and has at least one value.
     pub fn has_values(&self) -> bool {
         let scan = self.scan();
-        scan.structural().is_none() && scan.shape.count() > 0
+        scan.first_structural_problem().is_none() && scan.shape.count() > 0
     }
 
     /// Returns the names of the processes that the run left behind, separated by commas. For a process that could not
@@ -103,7 +103,7 @@ impl<'a> RunView<'a> {
     /// Returns the content of a stream as a JSON value; `None` if it is not exactly one JSON document or is too long.
     pub fn value(&self, stream: Stream) -> Option<Value> {
         let bytes = self.bytes(stream);
-        if bytes.len() > MAX_HELD || self.scan_as_document(stream).structural().is_some() {
+        if bytes.len() > MAX_HELD || self.scan_as_document(stream).first_structural_problem().is_some() {
             return None;
         }
         strict_json::read_value(bytes.reader(), &strict_json::ReadOptions::default(), MAX_HELD).ok()?.value
@@ -182,7 +182,7 @@ impl<'a> RunView<'a> {
 
     /// Returns why the data of this run cannot be judged, such as an unexpected exit code, and the check that reports
     /// the cause. `None` if the data can be judged.
-    pub fn unusable(&self) -> Option<Reason> {
+    pub fn why_unusable(&self) -> Option<Reason> {
         let label = self.label();
         match (&self.observation.end, self.probe.exit) {
             (RunEnd::Exited(code), Some(expected)) if *code != expected => {
@@ -226,7 +226,7 @@ impl<'a> RunView<'a> {
 
     /// Returns an error if the run was ended by a limit, of the configuration or of the machine. A target may fail in
     /// any way at a limit, so the run shows nothing about it.
-    pub fn undisturbed(&self) -> Result<(), Reason> {
+    pub fn not_ended_by_limit(&self) -> Result<(), Reason> {
         match self.observation.end {
             RunEnd::TooMuch(_) => self.ended(),
             RunEnd::TimedOut => self.had_enough_time(),
@@ -262,7 +262,7 @@ impl<'a> RunView<'a> {
     }
 
     /// Returns how long the run waited for a processor; zero if this is unknown.
-    pub fn withheld(&self) -> Duration {
+    pub fn processor_wait(&self) -> Duration {
         self.observation.starvation.map_or(Duration::ZERO, |starvation| starvation.withheld)
     }
 
@@ -276,7 +276,7 @@ impl<'a> RunView<'a> {
     pub fn called_program(&self, purpose: TripwirePurpose) -> Result<Option<String>, Reason> {
         let Some(trips) = &self.observation.trips else {
             if let RunEnd::NotStarted(..) = self.observation.end {
-                return Err(self.unusable().unwrap_or_default());
+                return Err(self.why_unusable().unwrap_or_default());
             }
             return Err(
                 format!("the recording does not contain the programs that {} called", self.label()).into()
@@ -298,13 +298,13 @@ impl<'a> RunView<'a> {
     pub fn ended(&self) -> Result<(), Reason> {
         match self.observation.end {
             RunEnd::Exited(_) | RunEnd::Signaled(_) => Ok(()),
-            _ => Err(self.unusable().unwrap_or_default()),
+            _ => Err(self.why_unusable().unwrap_or_default()),
         }
     }
 
     /// Returns an error with the reason if the data of the run cannot be judged, such as after an unexpected exit code.
     pub fn usable(&self) -> Result<(), Reason> {
-        self.unusable().map_or(Ok(()), Err)
+        self.why_unusable().map_or(Ok(()), Err)
     }
 
     /// Returns the check that reports the hang of this run, depending on whether it waits for input.
@@ -320,12 +320,12 @@ impl<'a> RunView<'a> {
 
     /// Returns the exit code; an error states why there is none, such as a timeout.
     pub fn exited(&self) -> Result<i32, Reason> {
-        self.exit().ok_or_else(|| self.unusable().unwrap_or_default())
+        self.exit().ok_or_else(|| self.why_unusable().unwrap_or_default())
     }
 
     /// Returns the plain run of the same call, or an error if it was not made.
     pub fn plain(&self) -> Result<Self, Reason> {
-        let plain = self.context.plain(self.probe, self.format());
+        let plain = self.context.plain_run(self.probe, self.format());
         plain.ok_or_else(|| format!("{} has no plain run to compare with", self.label()).into())
     }
 
@@ -333,7 +333,7 @@ impl<'a> RunView<'a> {
     /// reports the problem.
     pub fn not_parsed(&self) -> Reason {
         let check = match self.format() {
-            _ if self.scan().control().is_some() => CheckId::P2OutputPure,
+            _ if self.scan().control_byte_problem().is_some() => CheckId::P2OutputPure,
             OutputFormat::Jsonl => CheckId::P2OutputJsonl,
             OutputFormat::Json | OutputFormat::Text => CheckId::P2OutputJson,
         };
@@ -344,11 +344,11 @@ impl<'a> RunView<'a> {
     pub fn parsed(&self) -> Result<Arc<Scan>, Reason> {
         self.usable()?;
         let scan = self.scan();
-        if scan.structural().is_some() { Err(self.not_parsed()) } else { Ok(scan) }
+        if scan.first_structural_problem().is_some() { Err(self.not_parsed()) } else { Ok(scan) }
     }
 
     /// Creates a reason why a check is undecided: the output is truncated, which `p2-output-complete` reports.
-    pub fn truncated(&self) -> Reason {
+    pub fn truncation_reason(&self) -> Reason {
         self.blocked_by(CheckId::P2OutputComplete, format!("{} is truncated", self.label()))
     }
 

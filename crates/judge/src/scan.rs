@@ -55,7 +55,7 @@ impl Scan {
     }
 
     /// Returns the first problem that makes the stream invalid as a document or as JSON Lines.
-    pub fn structural(&self) -> Option<&Problem> {
+    pub fn first_structural_problem(&self) -> Option<&Problem> {
         self.problems().find(|problem| problem.kind.class() == ProblemSeverity::Structural)
     }
 
@@ -65,7 +65,7 @@ impl Scan {
 
     /// Returns the first problem if its cause is control bytes, which a terminal interprets. Text around these bytes,
     /// as in a progress line, does not change the cause.
-    pub fn control(&self) -> Option<&Problem> {
+    pub fn control_byte_problem(&self) -> Option<&Problem> {
         let first = self.problems().find(|problem| {
             is_control(problem.kind) || problem.kind.class() == ProblemSeverity::Structural
         })?;

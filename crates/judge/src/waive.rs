@@ -146,7 +146,9 @@ impl<'w> VerdictCollector<'w> {
     /// Records the check, probe and format of a fault. `reason` is why the fault is accepted; `None` if it is not.
     /// Faults in code are not recorded, because they never keep another check undecided.
     fn record_place(&mut self, id: CheckId, evidence: &Evidence, reason: Option<&'w str>) {
-        for probe in [evidence.probe.as_deref(), origin(evidence, self.probes)].into_iter().flatten() {
+        for probe in
+            [evidence.probe.as_deref(), source_probe_name(evidence, self.probes)].into_iter().flatten()
+        {
             let place = BlockedBy { id, probe: Some(probe.to_owned()), format: evidence.format };
             match reason {
                 Some(reason) if !self.accepted_places.contains(&(place.clone(), reason)) => {
@@ -249,7 +251,7 @@ fn describe(waiver: &Waiver) -> String {
 }
 
 /// Returns the name of the declared probe from which the call in `evidence` is derived; `None` if it is not derived.
-fn origin<'p>(evidence: &Evidence, probes: &'p [Probe]) -> Option<&'p str> {
+fn source_probe_name<'p>(evidence: &Evidence, probes: &'p [Probe]) -> Option<&'p str> {
     probes.iter().find(|probe| Some(&probe.name) == evidence.probe.as_ref())?.source()
 }
 
@@ -257,7 +259,7 @@ fn origin<'p>(evidence: &Evidence, probes: &'p [Probe]) -> Option<&'p str> {
 /// derived from it.
 fn covers_evidence(waiver: &Waiver, evidence: &Evidence, probes: &[Probe]) -> bool {
     let probe = waiver.probe.as_deref();
-    (probe.is_none() || probe == evidence.probe.as_deref() || probe == origin(evidence, probes))
+    (probe.is_none() || probe == evidence.probe.as_deref() || probe == source_probe_name(evidence, probes))
         && (waiver.format.is_none() || waiver.format == evidence.format)
 }
 

@@ -198,7 +198,7 @@ impl Sink for LineSink<'_> {
 
     fn begin_record(&mut self, line: u64, offset: u64) {
         (self.line, self.start, self.skip_reason) = (line, offset, None);
-        self.needs = self.collector.inner.borrow().state.needs();
+        self.needs = self.collector.inner.borrow().state.needed_event_forms();
         self.fields.begin();
         self.builder.begin(self.needs.1.then_some(offset));
     }

@@ -188,7 +188,7 @@ fn part(state: &mut State, event: &EventFields) -> MapResult {
             let (Some(text), Some(session)) = (event.text(Field::Text), state.session(id)) else {
                 return MapResult::Understood;
             };
-            let role = session.role(message);
+            let role = session.is_assistant_message(message);
             let last = session.assistant.id.as_deref() == Some(message);
             match role {
                 Some(true) => trace_text(session, event, false),
@@ -208,8 +208,9 @@ fn part(state: &mut State, event: &EventFields) -> MapResult {
             let Some(path) = path.map(str::to_owned) else { return MapResult::Missing("a path") };
             // Files that a user attaches are not changed by the agent.
             let message = event.nonempty(Field::PartMessage);
-            let attached =
-                message.zip(state.session(id)).and_then(|(message, session)| session.role(message));
+            let attached = message
+                .zip(state.session(id))
+                .and_then(|(message, session)| session.is_assistant_message(message));
             if attached != Some(false) {
                 let directory = matches!(
                     event.nonempty(Field::Mime),

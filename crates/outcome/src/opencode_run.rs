@@ -42,7 +42,7 @@ fn map_event(state: &mut State, event: &EventFields, kind: &str) -> MapResult {
     session.has_activity = true;
     session.assistant.created = session.assistant.created.or(time);
     let message = event.nonempty(Field::PartMessage).unwrap_or_default();
-    if session.role(message).is_none() {
+    if session.is_assistant_message(message).is_none() {
         // A run prints messages in order, so a new message is the last one.
         session.set_role(message, true);
         session.texts.set_last_message(message);

@@ -82,7 +82,7 @@ impl Permissions {
     }
 
     /// Returns true if a permission was rejected or is still unanswered; `None` if no permission was requested.
-    pub(super) fn required(&self) -> Option<bool> {
+    pub(super) fn lacks_permission(&self) -> Option<bool> {
         self.requested.then_some(self.rejected || !self.open.is_empty())
     }
 }
@@ -155,13 +155,13 @@ impl Session {
     }
 
     /// Returns true for a message of the assistant, false for one of the user; `None` if its role is not known.
-    pub(super) fn role(&self, message: &str) -> Option<bool> {
+    pub(super) fn is_assistant_message(&self, message: &str) -> Option<bool> {
         let id = xxh3_64(message.as_bytes());
         self.roles.iter().rev().find(|(known, _)| *known == id).map(|(_, assistant)| *assistant)
     }
 
     pub(super) fn set_role(&mut self, message: &str, assistant: bool) {
-        if self.role(message).is_none() {
+        if self.is_assistant_message(message).is_none() {
             if self.roles.len() == MAX_ROLES {
                 self.roles.pop_front();
             }

@@ -122,7 +122,7 @@ impl State {
     }
 
     /// Returns two flags: fields of events are needed; events are needed as JSON values.
-    pub(super) fn needs(&self) -> (bool, bool) {
+    pub(super) fn needed_event_forms(&self) -> (bool, bool) {
         match self.mapper.map(|mapper| &mapper.map) {
             None => (true, true),
             Some(MapFn::Fields(_)) => (true, false),
@@ -217,7 +217,7 @@ impl State {
             session.artifacts.record(event_number, change);
         }
         if event.text(Field::ToolError).is_some_and(|error| error.starts_with(REJECTED)) {
-            if session.permissions.required().is_none() {
+            if session.permissions.lacks_permission().is_none() {
                 let tool = event.nonempty(Field::Tool).unwrap_or("unknown");
                 session.warnings.add(&format!("Permission required: {tool}"));
             }
@@ -312,13 +312,13 @@ impl State {
     fn session_outcome(&self, main: &Session) -> RunOutcome {
         let mut artifacts = self.unassigned_artifacts.clone();
         let mut warnings = main.warnings.list();
-        let mut approval = main.permissions.required();
+        let mut approval = main.permissions.lacks_permission();
         artifacts.merge(&main.artifacts);
         let children = self.sessions.iter().filter(|session| !std::ptr::eq(*session, main));
         for child in children.filter(|session| std::ptr::eq(self.root(session), main)) {
             artifacts.merge(&child.artifacts);
             warnings.extend(child.warnings.list());
-            approval = match (approval, child.permissions.required()) {
+            approval = match (approval, child.permissions.lacks_permission()) {
                 (Some(one), Some(other)) => Some(one || other),
                 (one, other) => one.or(other),
             };

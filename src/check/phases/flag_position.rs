@@ -100,9 +100,9 @@ impl Positions {
         self.renamed.insert(probe.plain_run(format), Some(rejected.plain_run(format)));
         self.renamed.insert(trial(&placed, position).plain_run(format), Some(probe.plain_run(format)));
         let after_arguments = ProbeId::derived(DerivedKind::InvalidFormat, Some(probe.name.clone()));
-        let after_arguments = RunKey::plain(after_arguments, OutputFormat::Text);
+        let after_arguments = RunKey::plain_run_key(after_arguments, OutputFormat::Text);
         let question =
-            RunKey::plain(trial_id(DerivedKind::InvalidFormat, probe, position), OutputFormat::Text);
+            RunKey::plain_run_key(trial_id(DerivedKind::InvalidFormat, probe, position), OutputFormat::Text);
         self.renamed.insert(after_arguments.clone(), None);
         self.renamed.insert(question, Some(after_arguments));
         self.rejected.push(rejected);

@@ -158,7 +158,8 @@ impl<'a> TargetView<'a> {
         };
         let run = |(probe, seen): &(&str, &'a Observation)| {
             let mut run = RunView::of(probe, seen, stream);
-            run.event.argv = run.event.argv.map(|line| command::short(report, view.folder, &line));
+            run.event.argv =
+                run.event.argv.map(|line| command::short_command_line(report, view.folder, &line));
             run
         };
         let runs: Vec<RunView> = observations.iter().map(run).collect();
@@ -172,7 +173,7 @@ impl<'a> TargetView<'a> {
         Self {
             report,
             name: &report.target.name,
-            command: command::short(report, view.folder, &report.target.command.join(" ")),
+            command: command::short_command_line(report, view.folder, &report.target.command.join(" ")),
             verdict: report.verdict(),
             tone: match report.exit_code(view.strict) {
                 0 if report.verified => "good",

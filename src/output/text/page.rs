@@ -57,12 +57,12 @@ pub(super) struct ReportPage<'p> {
 impl ReportPage<'_> {
     /// Formats a command line, with the program relative to the current folder.
     pub(super) fn command(&self, line: &str) -> String {
-        command::relative(&self.judged.report, self.folder, line)
+        command::relative_command_line(&self.judged.report, self.folder, line)
     }
 
     /// Formats a short command line; see [`command::short`].
     pub(super) fn short_command(&self, line: &str) -> String {
-        command::short(&self.judged.report, self.folder, line)
+        command::short_command_line(&self.judged.report, self.folder, line)
     }
 }
 

@@ -114,12 +114,12 @@ pub(super) fn problem(report: &mut ReportPage<'_>, group: &[&CheckResult]) {
 /// Returns the features that the configuration declares as missing, if only they make the check fail: `jsonl` for
 /// `formats.jsonl = false`. Else `None`.
 pub(super) fn declared_lacks(result: &CheckResult) -> Option<Vec<&str>> {
-    fn lacked(evidence: &Evidence) -> Option<&str> {
+    fn declared_lack_name(evidence: &Evidence) -> Option<&str> {
         let (key, _) = evidence.detail.split_once(" = false`")?;
         let is_declared = evidence.kind == "lacking" && evidence.excerpt.is_none();
         key.rsplit(['.', '`']).next().filter(|_| is_declared)
     }
-    let names: Option<Vec<&str>> = result.evidence.iter().map(lacked).collect();
+    let names: Option<Vec<&str>> = result.evidence.iter().map(declared_lack_name).collect();
     names.filter(|names| !names.is_empty() && result.evidence_left_out == 0)
 }
 

@@ -125,7 +125,7 @@ impl Compilation {
     ) -> Option<Vec<Constraint>> {
         let mut inner = |value: &Value| self.schema(value, resolver, draft);
         Some(vec![match keyword {
-            "type" => Constraint::Types(types(value)?),
+            "type" => Constraint::Types(type_bits(value)?),
             "const" => one_of(std::slice::from_ref(value))?,
             "enum" => one_of(value.as_array()?)?,
             "minLength" => Constraint::Length { min: value.as_u64()?, max: u64::MAX },
@@ -228,7 +228,7 @@ impl Compilation {
         let mut checks = Vec::new();
         let mut choices: Vec<Choice> = Vec::new();
         for schema in schemas {
-            let Some((key, string, then)) = condition(schema) else {
+            let Some((key, string, then)) = match_const_condition(schema) else {
                 checks.push(Constraint::Schema(self.schema(schema, resolver, draft)));
                 continue;
             };
@@ -306,7 +306,7 @@ impl Compilation {
 
 /// Matches `{"if": {"properties": {KEY: {"const": STRING}}, "required": [KEY]}, "then": SCHEMA}` and returns the key,
 /// the string and the schema.
-fn condition(schema: &Value) -> Option<(&str, &str, &Value)> {
+fn match_const_condition(schema: &Value) -> Option<(&str, &str, &Value)> {
     let schema = schema.as_object()?;
     let test = schema.get("if")?.as_object()?;
     let then = schema.get("then").filter(|_| schema.len() == 2 && test.len() == 2)?;
@@ -331,7 +331,7 @@ fn size(value: &Value) -> Option<usize> {
     usize::try_from(value.as_u64()?).ok()
 }
 
-fn types(value: &Value) -> Option<u8> {
+fn type_bits(value: &Value) -> Option<u8> {
     let bit = |name: &Value| match name.as_str()? {
         "integer" => Some(INTEGER),
         name => JsonType::from_name(name).map(|json_type| 1 << json_type as u8),

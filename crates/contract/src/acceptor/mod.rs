@@ -140,9 +140,9 @@ impl LazyRegex {
 
 impl Acceptor {
     /// Returns whether a value is valid against the schema; `None` if only the validator can decide.
-    pub fn answer(&self, value: TapeNode<'_>) -> Option<bool> {
+    pub fn accepts_if_known(&self, value: TapeNode<'_>) -> Option<bool> {
         let steps = Cell::new(MAX_STEPS_PER_CELL * (1 + value.cell_count()));
-        Evaluation { schemas: &self.schemas, steps }.schema(self.root, value, 0)
+        Evaluation { schemas: &self.schemas, steps }.accepts_by_schema(self.root, value, 0)
     }
 }
 
@@ -155,7 +155,7 @@ struct Evaluation<'s> {
 
 impl Evaluation<'_> {
     /// Returns whether a value is valid against the schema with this index; `None` if only the validator can decide.
-    fn schema(&self, index: usize, value: TapeNode<'_>, depth: usize) -> Option<bool> {
+    fn accepts_by_schema(&self, index: usize, value: TapeNode<'_>, depth: usize) -> Option<bool> {
         let steps = self.steps.get();
         if depth > MAX_DEPTH || steps == 0 {
             return None;
@@ -166,7 +166,7 @@ impl Evaluation<'_> {
 
     #[inline]
     fn check(&self, check: &Constraint, value: TapeNode<'_>, depth: usize) -> Option<bool> {
-        let schema = |index: usize| self.schema(index, value, depth);
+        let schema = |index: usize| self.accepts_by_schema(index, value, depth);
         match check {
             Constraint::Never => Some(false),
             Constraint::Unknown => None,
@@ -205,7 +205,7 @@ impl Evaluation<'_> {
                 Some(!value.has_type(JsonType::Array) || (*min..=*max).contains(&value.count()))
             }
             Constraint::Items(items) => {
-                all(value.elements().map(|element| self.schema(*items, element, depth)))
+                all(value.elements().map(|element| self.accepts_by_schema(*items, element, depth)))
             }
             Constraint::Object(object) => self.object(object, value, depth),
             Constraint::Schema(index) => schema(*index),
@@ -253,7 +253,7 @@ impl Evaluation<'_> {
             };
             match check {
                 ValueCheck::Types(types) => Some(has_type(types, key.value())),
-                ValueCheck::Schema(index) => self.schema(index, key.value(), depth),
+                ValueCheck::Schema(index) => self.accepts_by_schema(index, key.value(), depth),
             }
         }));
         if found & object.required == object.required { valid } else { Some(false) }

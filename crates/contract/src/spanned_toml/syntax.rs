@@ -24,7 +24,7 @@ pub(super) fn errors(text: &str) -> Vec<(Span, String)> {
             Some((at, message)) => (span.start + at.start..span.start + at.end, message),
             None => (*start..*start, (*message).to_owned()),
         });
-        let spaces: String = text[span.clone()].chars().map(blank).collect();
+        let spaces: String = text[span.clone()].chars().map(blank_of_length).collect();
         rest.replace_range(span.clone(), &spaces);
     }
     let mut last = None;
@@ -48,7 +48,7 @@ fn parser_errors(text: &str) -> Vec<(Span, String)> {
 }
 
 /// Returns white space of the same length in bytes as `char`; a newline stays.
-fn blank(char: char) -> String {
+fn blank_of_length(char: char) -> String {
     if char == '\n' { "\n".to_owned() } else { " ".repeat(char.len_utf8()) }
 }
 

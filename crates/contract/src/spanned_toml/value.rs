@@ -57,7 +57,7 @@ impl<'a> Table<'a> {
     }
 
     /// Reports every key of the table that is not in `keys`.
-    pub fn allow(&self, keys: &[&str]) {
+    pub fn report_unknown_keys(&self, keys: &[&str]) {
         self.allow_with(keys, |_| None);
     }
 

@@ -144,7 +144,7 @@ static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
         .map(|id| match toml::from_str::<Check>(id.text()) {
             Ok(mut check) => {
                 for prose in [&mut check.what, &mut check.why, &mut check.fix] {
-                    *prose = unwrapped(prose);
+                    *prose = join_wrapped_lines(prose);
                 }
                 check.kinds.extend(check.source.iter().flat_map(SourceCheck::kinds));
                 if check.id == CheckId::P2ContractLocked {
@@ -166,7 +166,7 @@ fn breaking_changes() -> impl Iterator<Item = (String, String)> {
 }
 
 /// Joins the wrapped lines of each paragraph and list item. Code, indented by four or more spaces, stays unchanged.
-fn unwrapped(text: &str) -> String {
+fn join_wrapped_lines(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in text.trim().lines() {
         let starts = line.trim().is_empty() || line.starts_with("- ") || line.starts_with("    ");

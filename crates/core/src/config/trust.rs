@@ -25,7 +25,9 @@ pub fn ancestors_in_repository(start: &Path) -> Vec<PathBuf> {
 /// [`ancestors_in_repository`], up to and including the first one that other users may write to.
 pub fn searched_folders(start: &Path) -> Vec<PathBuf> {
     let mut folders = ancestors_in_repository(start);
-    let is_shared = |folder: &PathBuf| folder.metadata().is_ok_and(|metadata| writers(&metadata).is_some());
+    let is_shared = |folder: &PathBuf| {
+        folder.metadata().is_ok_and(|metadata| describe_other_writers(&metadata).is_some())
+    };
     if let Some(last) = folders.iter().position(is_shared) {
         folders.truncate(last + 1);
     }
@@ -51,7 +53,7 @@ pub fn check_owner(file: &Path, start: &Path) -> Result<()> {
     }
     for (path, subject) in [(file, "it".to_owned()), (&folder, format!("its folder {}", folder.display()))] {
         let metadata = read_metadata(path)?;
-        let reason = match writers(&metadata) {
+        let reason = match describe_other_writers(&metadata) {
             _ if !trusted.contains(&metadata.uid()) => {
                 format!("{subject} belongs to {}", user_name(metadata.uid()))
             }
@@ -67,7 +69,7 @@ pub fn check_owner(file: &Path, start: &Path) -> Result<()> {
 
 /// Describes who except the owner may write to a file or folder: all users, or a group with other members. `None` if
 /// only the owner may write.
-fn writers(metadata: &Metadata) -> Option<String> {
+fn describe_other_writers(metadata: &Metadata) -> Option<String> {
     match metadata.mode() {
         mode if mode & 0o002 != 0 => Some("all users".to_owned()),
         mode if mode & 0o020 != 0 && !is_private_group(metadata.gid(), metadata.uid()) => {

@@ -36,7 +36,7 @@ impl AtomicFile {
     /// # Errors
     /// Of kind `Write`, or `Auth` if permission is denied.
     pub fn create(path: &Path) -> Result<Self> {
-        Self::open(path).map_err(|error| failed(path, &error))
+        Self::open(path).map_err(|error| write_failure(path, &error))
     }
 
     /// Opens a file for writing that later replaces whatever is at `path`. A symbolic link is replaced, not followed.
@@ -44,7 +44,7 @@ impl AtomicFile {
     /// # Errors
     /// Of kind `Write`, or `Auth` if permission is denied.
     pub fn replace(path: &Path) -> Result<Self> {
-        Self::open_replacing(path).map_err(|error| failed(path, &error))
+        Self::open_replacing(path).map_err(|error| write_failure(path, &error))
     }
 
     fn open_replacing(path: &Path) -> io::Result<Self> {
@@ -101,7 +101,7 @@ impl AtomicFile {
             }
             self.file.try_clone()
         };
-        file().map_err(|error| failed(&self.path, &error))
+        file().map_err(|error| write_failure(&self.path, &error))
     }
 
     /// Writes all contents of the file, and puts it at its path.
@@ -118,12 +118,12 @@ impl AtomicFile {
     /// # Errors
     /// Of kind `Write`, or `Auth` if permission is denied.
     pub fn write_contents(&self, text: &[u8]) -> Result<()> {
-        self.file()?.write_all(text).map_err(|error| failed(&self.path, &error))
+        self.file()?.write_all(text).map_err(|error| write_failure(&self.path, &error))
     }
 
     /// Converts an I/O error of a write into an error that names the file.
     pub fn write_error(&self, error: &io::Error) -> Error {
-        failed(&self.path, error)
+        write_failure(&self.path, error)
     }
 
     /// Puts the file at its path: renames the temporary file to its final name.
@@ -132,11 +132,11 @@ impl AtomicFile {
     /// Of kind `Write`, or `Auth` if permission is denied.
     pub fn persist(self) -> Result<()> {
         let renamed = self.part.as_ref().map_or(Ok(()), |part| fs::rename(&part.path, &part.destination));
-        renamed.map_err(|error| failed(&self.path, &error))
+        renamed.map_err(|error| write_failure(&self.path, &error))
     }
 }
 
-fn failed(path: &Path, error: &io::Error) -> Error {
+fn write_failure(path: &Path, error: &io::Error) -> Error {
     Error::io(ErrorKind::Write, "write", path, error)
 }
 

@@ -39,7 +39,7 @@ impl ManifestKind {
 pub fn packages_in(folder: &Path) -> Vec<Package> {
     let read = |manifest: ManifestKind| manifest.read(folder).ok().flatten();
     let [cargo, npm, python, go] = ManifestKind::ALL.map(read);
-    [cargo, python, python::setup(folder), go, npm].into_iter().flatten().collect()
+    [cargo, python, python::read_setup_package(folder), go, npm].into_iter().flatten().collect()
 }
 
 /// Returns the names of the packages on which the program in `folder` depends, according to the manifests of its

@@ -44,7 +44,7 @@ pub(super) fn read(folder: &Path) -> Result<Option<Package>> {
 
 /// Reads the package in `setup.cfg` or `setup.py`. Its entry points are the lines `name = package.module:function` of
 /// `console_scripts`.
-pub(super) fn setup(folder: &Path) -> Option<Package> {
+pub(super) fn read_setup_package(folder: &Path) -> Option<Package> {
     let (file, text) = ["setup.cfg", "setup.py"]
         .into_iter()
         .filter_map(|file| Some((file, text(&folder.join(file)).ok()??)))

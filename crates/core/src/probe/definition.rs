@@ -212,7 +212,7 @@ impl Probe {
 
     /// Returns the key of the run of this probe in `format` without a special condition.
     pub fn plain_run(&self, format: OutputFormat) -> RunKey {
-        RunKey::plain(self.id.clone(), format)
+        RunKey::plain_run_key(self.id.clone(), format)
     }
 
     /// Returns the arguments of a run in `format`, including the format flag if the run needs one.

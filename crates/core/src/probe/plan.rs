@@ -76,12 +76,12 @@ pub fn plan(
 pub fn repetitions(probe: &Probe, format: OutputFormat) -> Vec<RunKey> {
     let count = if format.is_json() { REPETITIONS } else { 1 };
     let plain = probe.plain_run(format);
-    (0..count).map(|nth| plain.under((Variant::Repeat, nth))).collect()
+    (0..count).map(|nth| plain.with_condition((Variant::Repeat, nth))).collect()
 }
 
 /// Returns the key of the run of `--help`, which shows whether the target has commands.
 pub fn help_run() -> RunKey {
-    RunKey::plain(ProbeId::derived(DerivedKind::Help, None), OutputFormat::Text)
+    RunKey::plain_run_key(ProbeId::derived(DerivedKind::Help, None), OutputFormat::Text)
 }
 
 fn runs_of(
@@ -115,7 +115,7 @@ fn runs_of(
             .into_iter()
             .flat_map(|variant| indices(variant, probe, profile, *format).map(move |nth| (variant, nth)));
         let plain = probe.plain_run(*format);
-        runs.extend(combine(single.collect()).into_iter().map(|condition| plain.under(condition)));
+        runs.extend(combine(single.collect()).into_iter().map(|condition| plain.with_condition(condition)));
     }
     runs
 }

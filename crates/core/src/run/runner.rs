@@ -142,7 +142,7 @@ impl Runner {
     /// The errors of [`Runner::run_all`], and one of kind `Interrupted` after a signal.
     pub fn run_trusted(&mut self, job: Job) -> Result<Observation> {
         let name = Path::new(&job.program).file_name().unwrap_or(&job.program).to_string_lossy();
-        let key = RunKey::plain(ProbeId::declared(name), OutputFormat::Text);
+        let key = RunKey::plain_run_key(ProbeId::declared(name), OutputFormat::Text);
         let spec = RunSpec { key, job: Job { trusted: true, ..job } };
         let mut finished = self.run_all(vec![spec], &mut |_| {})?;
         match finished.interrupted {

@@ -81,6 +81,6 @@ impl Runner {
 }
 
 fn observation(outcome: Outcome) -> Observation {
-    let key = RunKey::plain(ProbeId::declared("service"), OutputFormat::Text);
+    let key = RunKey::plain_run_key(ProbeId::declared("service"), OutputFormat::Text);
     Observation { key, argv: Vec::new(), uncopied: false, outcome }
 }

@@ -20,26 +20,26 @@ pub struct RunKey {
 
 impl RunKey {
     /// Returns the key of the run of a probe in a format without a special condition.
-    pub const fn plain(probe: ProbeId, format: OutputFormat) -> Self {
+    pub const fn plain_run_key(probe: ProbeId, format: OutputFormat) -> Self {
         Self { probe, format, variant: Variant::Plain, nth: 0 }
     }
 
     /// Returns the key of the same call in the same format under another condition.
     #[must_use]
-    pub fn under(&self, (variant, nth): Condition) -> Self {
+    pub fn with_condition(&self, (variant, nth): Condition) -> Self {
         Self { variant, nth, ..self.clone() }
     }
 
     /// Returns the keys of the runs that a run under a combined condition replaces; `None` if the condition is not a
     /// combined one.
-    pub fn parts(&self) -> Option<Vec<Self>> {
+    pub fn replaced_run_keys(&self) -> Option<Vec<Self>> {
         let parts = single_conditions(self.variant, self.nth)?;
-        Some(parts.iter().map(|part| self.under(*part)).collect())
+        Some(parts.iter().map(|part| self.with_condition(*part)).collect())
     }
 
     /// Returns the key of the run under a combined condition that can replace this run; `None` if there is none.
     pub fn combination(&self) -> Option<Self> {
-        combined_condition(self.variant, self.nth).map(|combined| self.under(combined))
+        combined_condition(self.variant, self.nth).map(|combined| self.with_condition(combined))
     }
 }
 

@@ -13,7 +13,7 @@ impl Finder<'_> {
     pub(super) fn project_of(&self, root: &Path, command: &[String]) -> Option<Project> {
         // An error, such as a manifest with another owner, means that there is no project.
         let nearest = Project::nearest(root, self.trusts_folder).unwrap_or_default();
-        let tree = tree(root, nearest.as_ref());
+        let tree = file_tree_root(root, nearest.as_ref());
         let is_in_tree = |word: &str| normalize_lexically(&root.join(word)).starts_with(&tree);
         let (program, arguments) = command.split_first()?;
         let own_word = match program.contains('/') && is_in_tree(program) {
@@ -38,7 +38,7 @@ impl Finder<'_> {
 
 /// Returns the root of the file tree that belongs to a configuration in the folder `root`: the repository, else the
 /// folder of the `nearest` project, else `root`.
-pub(super) fn tree(root: &Path, nearest: Option<&Project>) -> PathBuf {
+pub(super) fn file_tree_root(root: &Path, nearest: Option<&Project>) -> PathBuf {
     repository_root(root).or_else(|| Some(nearest?.folder.clone())).unwrap_or_else(|| root.to_owned())
 }
 

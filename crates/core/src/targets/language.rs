@@ -44,21 +44,27 @@ impl Target {
         let program_folder = program.parent().filter(|_| self.project.is_none() && !is_installed(&program));
         let nearest = program_folder.and_then(|folder| Project::nearest(folder, false).ok().flatten());
         let nearest = nearest.as_ref().map(|project| &*project.folder);
-        Toolkit::found(self.language(), own.chain(nearest).chain(program_folder))
+        Toolkit::detect_in_folders(self.language(), own.chain(nearest).chain(program_folder))
     }
 }
 
 impl CodeBase {
     /// Returns the toolkit of the code; see [`Target::toolkit`].
     pub fn toolkit(&self) -> Toolkit {
-        Toolkit::found(self.project.language(), [&*self.package, &*self.project.folder].into_iter())
+        Toolkit::detect_in_folders(
+            self.project.language(),
+            [&*self.package, &*self.project.folder].into_iter(),
+        )
     }
 }
 
 impl Toolkit {
     /// Creates a toolkit of this language. Its argument parser is the one that the manifests in the first possible
     /// folder require.
-    fn found<'f>(language: Option<HelpLanguage>, mut folders: impl Iterator<Item = &'f Path>) -> Self {
+    fn detect_in_folders<'f>(
+        language: Option<HelpLanguage>,
+        mut folders: impl Iterator<Item = &'f Path>,
+    ) -> Self {
         let parser = language.and_then(|language| {
             folders.find_map(|folder| ArgumentParser::detect(language, &requirements(language, folder)))
         });

@@ -76,7 +76,7 @@ impl<'p, 'a> ExampleValidator<'p, 'a> {
     pub fn find_error(&self, args: &[String]) -> Option<InvalidCall> {
         let len = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
         let args = &args[..len];
-        let called = self.called(args);
+        let called = self.called_command(args);
         if let CalledCommand::Unknown(command) = called {
             return Some(InvalidCall::Command(command));
         }
@@ -106,7 +106,7 @@ impl<'p, 'a> ExampleValidator<'p, 'a> {
     }
 
     /// Returns the command that an example calls, which the first words of its arguments name.
-    fn called(&self, args: &[String]) -> CalledCommand<'p, 'a> {
+    fn called_command(&self, args: &[String]) -> CalledCommand<'p, 'a> {
         let root = self.root;
         if root.page.interface.commands.is_empty() {
             return CalledCommand::Page(root, 0);
@@ -159,7 +159,7 @@ impl<'p, 'a> ExampleValidator<'p, 'a> {
         for probe in context.declared_probes().chain(without_format) {
             for format in &probe.formats {
                 if probe.args_in(*format, context.profile) == args
-                    && let Some(run) = context.plain(probe, *format)
+                    && let Some(run) = context.plain_run(probe, *format)
                 {
                     run.usable()?;
                 }

@@ -162,7 +162,7 @@ pub fn reading_probes<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item =
 /// Returns the file changes by calls that should only read, in the text format.
 fn changes_of_reading_calls<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a FileChange> {
     let probes = reading_probes(context).filter(|probe| probe.call.workspace.is_some());
-    let runs = probes.filter_map(|probe| context.plain(probe, OutputFormat::Text));
+    let runs = probes.filter_map(|probe| context.plain_run(probe, OutputFormat::Text));
     runs.filter_map(|run| run.observation.changes.as_ref()).flat_map(|changes| &changes.list)
 }
 

@@ -41,7 +41,7 @@ pub fn error_object(run: &RunView) -> Vec<Assertion> {
         return found;
     }
     let scan = run.scan_as_document(channel);
-    let object = match (scan.structural(), run.value(channel)) {
+    let object = match (scan.first_structural_problem(), run.value(channel)) {
         (Some(problem), _) => {
             let found_object = find_error_object(run, channel);
             let words = &problem.message;
@@ -143,7 +143,7 @@ fn keys_missing(run: &RunView, channel: Stream, object: &ErrorObject) -> Option<
 /// Returns a failed assertion for an empty error stream. If the run in the text format also prints nothing to stderr,
 /// the assertion is inconclusive and refers to the check that reports this.
 fn empty_channel(run: &RunView, channel: Stream) -> Assertion {
-    let text = run.context.plain(run.probe, OutputFormat::Text);
+    let text = run.context.plain_run(run.probe, OutputFormat::Text);
     if text.is_some_and(|text| {
         text.exit().is_some_and(|exit| exit != 0) && text.bytes(Stream::Stderr).is_empty()
     }) {
@@ -161,7 +161,7 @@ fn empty_channel(run: &RunView, channel: Stream) -> Assertion {
 /// shows it.
 pub fn not_a_failure(run: &RunView) -> Option<Reason> {
     match run.exit() {
-        None => run.unusable(),
+        None => run.why_unusable(),
         Some(0) => {
             let check = exit_check(run.context.profile, run.probe);
             Some(run.blocked_by(check, format!("{} did not fail", run.label())))
@@ -208,7 +208,7 @@ pub struct Misplaced {
 /// Returns why the stdout of a failing run is invalid. `None` if stdout is valid JSON, or has only white space.
 pub fn find_invalid_stdout(run: &RunView) -> Option<Misplaced> {
     let scan = run.scan();
-    let problem = scan.structural()?.clone();
+    let problem = scan.first_structural_problem()?.clone();
     // Each record is judged by itself, and so is the text after a document.
     let from = match problem.kind {
         ProblemKind::Trailing => problem.position.offset,

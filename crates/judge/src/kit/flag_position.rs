@@ -14,7 +14,7 @@ pub fn accepted_elsewhere(
     flag: CommonOption,
 ) -> Option<String> {
     let is_accepted = |other: &&Probe| {
-        let run = other.formats.iter().find_map(|format| context.plain(other, *format));
+        let run = other.formats.iter().find_map(|format| context.plain_run(other, *format));
         let expected = context.source_of(other).and_then(|source| source.exit);
         run.is_some_and(|run| run.exit().is_some() && run.exit() == expected)
     };

@@ -99,7 +99,7 @@ pub fn runs_of_kind<'a>(
     context: &'a CheckContext<'a>,
     kind: DerivedKind,
 ) -> impl Iterator<Item = RunView<'a>> {
-    context.derived_probes(kind).filter_map(|probe| context.plain(probe, OutputFormat::Text))
+    context.derived_probes(kind).filter_map(|probe| context.plain_run(probe, OutputFormat::Text))
 }
 
 /// Passes if the help page of a command differs from `root`, which is the help page of the target.

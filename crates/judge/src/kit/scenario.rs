@@ -13,7 +13,7 @@ pub fn scenario_run<'a>(
     probe: &Probe,
 ) -> Option<RunView<'a>> {
     let call = context.derived_from(kind, probe).next()?;
-    context.plain(call, call.formats.first().copied()?)
+    context.plain_run(call, call.formats.first().copied()?)
 }
 
 /// Returns a failed assertion: the configuration has `flags.KEY = false` for `probe`, so the required option is

@@ -63,7 +63,7 @@ fn is_pager_prompt(line: &str) -> bool {
 /// True if the same call ended with an empty stdin. This run, whose stdin is open, then waits for input. Also true if
 /// the call was not run with an empty stdin.
 fn ends_with_empty_stdin(run: &RunView) -> bool {
-    let plain = run.context.plain(run.probe, run.format());
+    let plain = run.context.plain_run(run.probe, run.format());
     plain.is_none_or(|plain| matches!(plain.observation.end, RunEnd::Exited(_) | RunEnd::Signaled(_)))
 }
 

@@ -43,7 +43,7 @@ fn judge_pair(context: &CheckContext, pair: &VariableOption) -> Vec<Assertion> {
 /// `None` if it was not made.
 fn run<'a>(context: &'a CheckContext<'a>, probe: &Probe, case: &Case) -> Option<RunView<'a>> {
     let call = context.derived_for_case(DerivedKind::EnvFlag, probe, case)?;
-    call.formats.iter().find_map(|format| context.plain(call, *format))
+    call.formats.iter().find_map(|format| context.plain_run(call, *format))
 }
 
 /// Judges whether a variable such as `MYCLI_QUIET=1` has the effect of its flag on `probe`. Returns `None` if the probe
@@ -56,10 +56,10 @@ fn judge_switch(
     let with_flag = run(context, probe, &Case::OptionOf(pair.variable.clone()))?;
     let judged = || {
         let without = match context.profile.contract.is_some() {
-            true => context.plain(probe, with_flag.format()),
+            true => context.plain_run(probe, with_flag.format()),
             false => context
                 .derived_from(DerivedKind::NoFormat, probe)
-                .find_map(|without_format| context.plain(without_format, with_flag.format())),
+                .find_map(|without_format| context.plain_run(without_format, with_flag.format())),
         };
         let without = without.ok_or_else(|| format!("{} was not run without a format", probe.name))?;
         without.usable()?;
@@ -92,7 +92,7 @@ fn is_reproducible(context: &CheckContext, probe: &Probe) -> Result<(), Reason> 
     if again.is_empty()
         && let Some(format) = probe.formats.first()
     {
-        again = context.repeated(probe, *format)?;
+        again = context.repeated_runs(probe, *format)?;
     }
     match again.iter().find(|again| again.plain().is_ok_and(|plain| !has_same_output(again, &plain))) {
         Some(_) => Err(format!("the output of {} changes from run to run", probe.name).into()),
@@ -141,14 +141,16 @@ fn judge_format_variable(
 ) -> Option<Result<Vec<Assertion>, Reason>> {
     let run = run(context, probe, &pair.case(format.name()))?;
     let judged = || {
-        let with_flag = context.plain(probe, format).ok_or("the probe has no plain run")?;
+        let with_flag = context.plain_run(probe, format).ok_or("the probe has no plain run")?;
         with_flag.parsed()?;
         Ok(with_flag)
     };
     Some(judged().map(|with_flag| {
         let selected = || {
             run.ended()?;
-            if run.exit() == with_flag.exit() && run.scan_as_document(Stream::Stdout).structural().is_none() {
+            if run.exit() == with_flag.exit()
+                && run.scan_as_document(Stream::Stdout).first_structural_problem().is_none()
+            {
                 return Ok(());
             }
             let detail =

@@ -15,6 +15,6 @@ pub(super) const CHECKS: &[CheckRow] = &[
     (CheckId::P1NoInput, terminals::no_input),
     (CheckId::P1NoBrowser, browser::no_browser),
     (CheckId::P1SecretPath, secrets::path),
-    (CheckId::P1SecretSilent, secrets::silent),
+    (CheckId::P1SecretSilent, secrets::judge_secret_silence),
     (CheckId::P1EnvFlag, env_flag::env_flag),
 ];

@@ -16,10 +16,10 @@ const WITH_SECRET: [&str; 5] = ["auth", "login", "signin", "token", "whoami"];
 
 /// Judges `p1-secret-path`: a secret can be passed in a file or on stdin.
 pub fn path(context: &CheckContext) -> Judgement {
-    let Some(secret) = &context.profile.conventions.secret else { return undeclared(context) };
+    let Some(secret) = &context.profile.conventions.secret else { return judge_undeclared_secret(context) };
     let mut probes = context.declared_probes().filter(|probe| probe.call.secret).peekable();
     if probes.peek().is_none() {
-        return undeclared(context);
+        return judge_undeclared_secret(context);
     }
     if secret.file.is_none() && secret.stdin.is_none() {
         let detail = format!(
@@ -39,7 +39,7 @@ pub fn path(context: &CheckContext) -> Judgement {
     Judgement::from_assertions(assertions, "no call passed the secret in another way than in the variable")
 }
 
-fn undeclared(context: &CheckContext) -> Judgement {
+fn judge_undeclared_secret(context: &CheckContext) -> Judgement {
     if context.profile.conventions.secret.is_some() {
         return Judgement::unverified(
             "`secret` is declared, but no probe needs it: declare one with `secret = true`",
@@ -60,14 +60,15 @@ fn undeclared(context: &CheckContext) -> Judgement {
 /// `probe` in an environment variable.
 fn compare_with_secret_in_variable(context: &CheckContext, probe: &Probe, call: &Probe) -> Assertion {
     let format = call.formats.first().copied().unwrap_or_default();
-    let Some(run) = context.plain(call, format) else {
+    let Some(run) = context.plain_run(call, format) else {
         return inconclusive(format!("{} was not run", call.name));
     };
     let with_variable = match format {
         OutputFormat::Text => context.derived_from(DerivedKind::NoFormat, probe).next().or(Some(probe)),
         _ => Some(probe),
     };
-    let Some(with_variable) = with_variable.and_then(|with_variable| context.plain(with_variable, format))
+    let Some(with_variable) =
+        with_variable.and_then(|with_variable| context.plain_run(with_variable, format))
     else {
         return inconclusive(format!("{} was not run with the variable", probe.name));
     };
@@ -89,8 +90,8 @@ fn compare_with_secret_in_variable(context: &CheckContext, probe: &Probe, call: 
         return Ok(());
     }
     if format == OutputFormat::Text {
-        let text = context.plain(probe, format).and_then(|text| text.normalized_lines(Stream::Stdout));
-        let again = context.repeated(probe, format)?;
+        let text = context.plain_run(probe, format).and_then(|text| text.normalized_lines(Stream::Stdout));
+        let again = context.repeated_runs(probe, format)?;
         if again.iter().any(|again| again.normalized_lines(Stream::Stdout) != text) {
             return inconclusive(format!("the output of {} changes from run to run", with_variable.label()));
         }
@@ -101,7 +102,7 @@ fn compare_with_secret_in_variable(context: &CheckContext, probe: &Probe, call: 
 }
 
 /// Judges `p1-secret-silent`: a secret is neither printed nor written to a file.
-pub fn silent(context: &CheckContext) -> Judgement {
+pub fn judge_secret_silence(context: &CheckContext) -> Judgement {
     let has_secret_call = |probe: &&Probe| {
         let declared = probe.is_declared() && probe.has_secret(context.profile);
         let kinds = [DerivedKind::SecretFile, DerivedKind::SecretStdin, DerivedKind::Verbose];
@@ -109,7 +110,7 @@ pub fn silent(context: &CheckContext) -> Judgement {
     };
     let mut probes = context.probes.iter().filter(has_secret_call).peekable();
     if probes.peek().is_none() {
-        return undeclared(context);
+        return judge_undeclared_secret(context);
     }
     let is_judged = |run: &RunView| matches!(run.variant(), Variant::Plain | Variant::HostileEnv);
     let runs = probes.flat_map(|probe| context.runs_of(probe)).filter(is_judged);

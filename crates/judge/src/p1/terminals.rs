@@ -128,7 +128,7 @@ fn exit_in_scenario(context: &CheckContext, call: &Probe) -> Option<i32> {
     let mut scenes = [DerivedKind::Unconfirmed, DerivedKind::Confirmed].into_iter();
     scenes.find_map(|kind| {
         let scene = context.derived_from(kind, source).next()?;
-        context.plain(scene, scene.formats.first().copied()?)?.exit()
+        context.plain_run(scene, scene.formats.first().copied()?)?.exit()
     })
 }
 
@@ -140,7 +140,7 @@ fn judge_no_input(context: &CheckContext, call: &Probe, run: &RunView) -> Assert
         let detail = format!("the command waits for an answer despite `{spelling}`");
         return run.failed_at_last_line("asks", detail);
     }
-    let plain = context.plain(call, run.format());
+    let plain = context.plain_run(call, run.format());
     let expected = call.exit.or_else(|| exit_in_scenario(context, call));
     if let Some(plain) = plain.filter(|plain| plain.exit().is_some() && plain.exit() != expected) {
         let what = format!("`{spelling}` is rejected by {}", call.source().unwrap_or(&call.name));

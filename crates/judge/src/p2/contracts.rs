@@ -34,7 +34,7 @@ pub fn judge_rules(context: &CheckContext, kind: Against) -> Judgement {
     let assertions = runs
         .filter(RunView::expects_plain_stdout)
         .filter_map(|run| Some((run, context.contract_of(&run).filter(|contract| has_rules(contract))?)))
-        .filter(|(run, contract)| run.unusable().is_some() || applies(run, contract, kind))
+        .filter(|(run, contract)| run.why_unusable().is_some() || applies(run, contract, kind))
         .map(|(run, contract)| validate(&run, contract, kind));
     let missing = declare_success("");
     Judgement::from_assertions(assertions, format!("no run printed output that a contract covers: {missing}"))
@@ -52,7 +52,7 @@ fn validate(run: &RunView, contract: &Contract, kind: Against) -> Assertion {
     run.usable()?;
     let bytes = run.bytes(Stream::Stdout);
     let nothing = bytes.is_empty() && run.format() != OutputFormat::Jsonl;
-    if !nothing && run.scan().structural().is_some() {
+    if !nothing && run.scan().first_structural_problem().is_some() {
         return Err(run.not_parsed().into());
     }
     let stderr = run.bytes(Stream::Stderr).first(MAX_STDERR);

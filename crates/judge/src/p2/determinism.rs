@@ -20,28 +20,28 @@ impl RunView<'_> {
     /// Returns the parsed structure of stdout. Fails with the reason if stdout is not valid JSON or is truncated.
     fn complete_scan(&self) -> Result<Arc<Scan>, Reason> {
         self.parsed().map_err(|reason| {
-            if self.usable().is_ok() && self.is_truncated() { self.truncated() } else { reason }
+            if self.usable().is_ok() && self.is_truncated() { self.truncation_reason() } else { reason }
         })
     }
 
     /// True if the JSON on stdout ends too early, although the same call printed longer and complete JSON under another
     /// condition, such as into a file.
     pub fn is_truncated(&self) -> bool {
-        if self.scan().structural().is_none_or(|problem| !ends_early(problem.kind)) {
+        if self.scan().first_structural_problem().is_none_or(|problem| !ends_early(problem.kind)) {
             return false;
         }
         let others = [Variant::File, Variant::Plain, Variant::SlowReader];
         let under = |variant| self.context.find_run_under(self.probe, self.format(), variant);
         others.into_iter().filter_map(under).any(|other| {
             other.gave_data()
-                && other.scan().structural().is_none()
+                && other.scan().first_structural_problem().is_none()
                 && other.observation.stdout.bytes.len() > self.observation.stdout.bytes.len()
         })
     }
 }
 
 /// Judges `p2-output-complete`: the same complete output arrives through a pipe, at a slow consumer and in a file.
-pub fn complete(context: &CheckContext) -> Judgement {
+pub fn judge_output_completeness(context: &CheckContext) -> Judgement {
     let json = context.data_probes().flat_map(|probe| {
         [OutputFormat::Json, OutputFormat::Jsonl].into_iter().filter_map(|format| {
             if !probe.formats.contains(&format) {
@@ -61,7 +61,7 @@ const PIPE: u64 = 64 * 1024;
 /// `None` for text that fits into a pipe: such a call is only run once.
 fn text_for_each_consumer<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Option<Assertion> {
     let call = context.derived_from(DerivedKind::NoFormat, probe).next()?;
-    let plain = context.plain(call, OutputFormat::Text)?;
+    let plain = context.plain_run(call, OutputFormat::Text)?;
     let is_long = plain.observation.stdout.bytes.len() >= PIPE;
     let is_judged = probe.formats.contains(&OutputFormat::Text) && is_long && plain.usable().is_ok();
     is_judged.then(|| same_text(context, plain))
@@ -69,7 +69,8 @@ fn text_for_each_consumer<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -
 
 fn same_text<'a>(context: &'a CheckContext<'a>, plain: RunView<'a>) -> Assertion {
     let length = |run: &RunView| run.observation.stdout.bytes.len();
-    let keys = [Variant::SlowReader, Variant::File].map(|variant| plain.observation.key.under((variant, 0)));
+    let keys = [Variant::SlowReader, Variant::File]
+        .map(|variant| plain.observation.key.with_condition((variant, 0)));
     let mut readers = vec![plain];
     for key in &keys {
         let run = context.run_or_request(key, &keys)?;
@@ -108,7 +109,7 @@ fn same_for_each_consumer(context: &CheckContext, probe: &Probe, format: OutputF
     {
         return Ok(());
     }
-    if let Some(run) = readers.iter().find(|run| run.scan().structural().is_some()) {
+    if let Some(run) = readers.iter().find(|run| run.scan().first_structural_problem().is_some()) {
         return Err(run.not_parsed().into());
     }
     // The bytes may differ, by times and IDs; only missing values count.
@@ -116,7 +117,7 @@ fn same_for_each_consumer(context: &CheckContext, probe: &Probe, format: OutputF
     if readers.iter().all(|run| size(run) >= size(&readers[0])) {
         return Ok(());
     }
-    context.repeated(probe, format)?;
+    context.repeated_runs(probe, format)?;
     let again = |run: &RunView| matches!(run.variant(), Variant::Plain | Variant::Repeat);
     let repeats: Vec<RunView> = context.same_data(probe, format).into_iter().filter(again).collect();
     let steady = repeats.iter().map(size).collect::<BTreeSet<_>>();
@@ -136,7 +137,7 @@ fn same_for_each_consumer(context: &CheckContext, probe: &Probe, format: OutputF
 fn truncated_at(cut: &RunView, readers: &[RunView]) -> Assertion {
     let length = cut.observation.stdout.bytes.len();
     let longest = readers.iter().map(|run| run.observation.stdout.bytes.len()).max().unwrap_or(length);
-    let problem = cut.scan().structural().map(|problem| problem.position);
+    let problem = cut.scan().first_structural_problem().map(|problem| problem.position);
     let detail = format!("stdout is truncated after {length} of {longest} bytes under {}", cut.condition());
     match problem {
         Some(at) => cut.failed_at("cut", Stream::Stdout, at, detail),
@@ -164,7 +165,7 @@ fn same_content(a: impl Read, b: impl Read) -> bool {
 
 /// Judges `p2-output-stable`: the JSON of each run of a call has the same keys and types as the JSON of its earlier
 /// runs.
-pub fn stable(context: &CheckContext) -> Judgement {
+pub fn judge_output_stability(context: &CheckContext) -> Judgement {
     let calls = context.data_probes().flat_map(|probe| {
         [OutputFormat::Json, OutputFormat::Jsonl].into_iter().map(move |format| (probe, format))
     });
@@ -215,11 +216,11 @@ fn same_shape(before: &[(RunView, Arc<Scan>)], run: &RunView, scan: &Scan) -> Ve
 }
 
 /// Judges `p2-envelope`: all commands print the same top-level object.
-pub fn envelope(context: &CheckContext) -> Judgement {
+pub fn judge_common_envelope(context: &CheckContext) -> Judgement {
     let mut objects: Vec<(RunView, Vec<String>)> = Vec::new();
     let mut assertions = Vec::new();
     let mut commands = 0;
-    for run in context.data_probes().filter_map(|probe| context.plain(probe, OutputFormat::Json)) {
+    for run in context.data_probes().filter_map(|probe| context.plain_run(probe, OutputFormat::Json)) {
         commands += 1;
         match run.parsed() {
             Ok(scan) if scan.shape.object_count() == 1 => {

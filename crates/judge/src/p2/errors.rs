@@ -36,7 +36,7 @@ pub fn error_json(context: &CheckContext) -> Judgement {
 fn missing_evidence(context: &CheckContext, formats: &[OutputFormat]) -> Option<Assertion> {
     let fails_in = |format| {
         let mut declared = context.failing_probes().filter(|probe| probe.is_declared());
-        declared.any(|probe| context.plain(probe, format).is_some())
+        declared.any(|probe| context.plain_run(probe, format).is_some())
     };
     let has_data_in = |format: &OutputFormat| {
         !matches!(context.format_support(*format), FormatSupport::No(_))
@@ -69,7 +69,7 @@ fn unless_rejected_for_format(run: &RunView, judge: fn(&RunView) -> Vec<Assertio
     let declared = run
         .context
         .failing_probes()
-        .any(|probe| probe.is_declared() && run.context.plain(probe, run.format()).is_some());
+        .any(|probe| probe.is_declared() && run.context.plain_run(probe, run.format()).is_some());
     let flag_args = run.probe.format_args(run.format(), run.context.profile).join(" ");
     if declared {
         return Vec::new();
@@ -90,12 +90,13 @@ impl RunView<'_> {
         }
         let Some(wrong) = self.probe.call.args.last() else { return false };
         let profile = self.context.profile;
-        let text = self.context.plain(self.probe, OutputFormat::Text);
+        let text = self.context.plain_run(self.probe, OutputFormat::Text);
         let option = self.probe.format_args(self.format(), profile).first();
         let names_option = || !profile.global_format && option.is_some_and(|option| self.mentions(option));
         text.is_some_and(|text| text.mentions(wrong))
             && !self.mentions(wrong)
-            && (self.scan_as_document(profile.conventions.errors).structural().is_some() || names_option())
+            && (self.scan_as_document(profile.conventions.errors).first_structural_problem().is_some()
+                || names_option())
     }
 }
 
@@ -127,8 +128,10 @@ fn with_outcome_hint(run: &RunView, unmet: Unmet) -> Unmet {
     let Unmet::Failed(mut finding) = unmet else { return unmet };
     let context = run.context;
     let like_data = [OutputFormat::Json, OutputFormat::Jsonl].into_iter().any(|format| {
-        let Some(failed) = context.plain(run.probe, format).filter(RunView::has_values) else { return false };
-        let data = context.data_probes().filter_map(|probe| context.plain(probe, format));
+        let Some(failed) = context.plain_run(run.probe, format).filter(RunView::has_values) else {
+            return false;
+        };
+        let data = context.data_probes().filter_map(|probe| context.plain_run(probe, format));
         let mut data = data.filter(|data| data.gave_data() && data.has_values());
         data.any(|data| is_like(&data.scan().shape, &failed.scan().shape))
     });

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 /// Judges `p2-exit-error`: a general error exits with 1. Also judges exit codes that only this target has, since they
 /// have no check of their own.
-pub fn error(context: &CheckContext) -> Judgement {
+pub fn judge_error_exit(context: &CheckContext) -> Judgement {
     let ends = context.declared_probes().filter_map(|probe| {
         let code = probe.exit.filter(|_| exit_check(context.profile, probe) == CheckId::P2ExitError)?;
         Some(exits_with(context, probe, code))
@@ -32,7 +32,7 @@ pub fn error(context: &CheckContext) -> Judgement {
 }
 
 /// Judges `p2-exit-usage`: invalid usage exits with 2.
-pub fn usage(context: &CheckContext) -> Judgement {
+pub fn judge_usage_exit(context: &CheckContext) -> Judgement {
     let expected = context.profile.conventions.usage;
     let judgement = match judge_exit_code(context, CheckId::P2ExitUsage, expected) {
         Judgement::NotApplicable(why) => return rejects_invalid_usage(context, why),
@@ -94,7 +94,7 @@ pub fn judge_exit_code(context: &CheckContext, check: CheckId, code: i32) -> Jud
     if code == 0 {
         let help = context
             .derived_probes(DerivedKind::Help)
-            .filter_map(|probe| context.plain(probe, OutputFormat::Text));
+            .filter_map(|probe| context.plain_run(probe, OutputFormat::Text));
         assertions.extend(help.filter_map(|run| help_succeeds(&run)));
     }
     // Help and version show nothing about the target's real work.
@@ -114,7 +114,7 @@ fn declare_exit(code: i32) -> String {
 pub fn has_usage_code(context: &CheckContext) -> bool {
     let usage = Some(context.profile.conventions.usage);
     let wrong = context.probes.iter().filter(|probe| probe.exit == usage && !probe.prints_data());
-    wrong.filter_map(|probe| context.plain(probe, OutputFormat::Text)).any(|run| run.exit() == usage)
+    wrong.filter_map(|probe| context.plain_run(probe, OutputFormat::Text)).any(|run| run.exit() == usage)
 }
 
 /// Fails if `--help` prints help to stdout but exits with a failure code. Otherwise returns `None`: if stdout is empty,
@@ -134,7 +134,7 @@ fn exits_with(context: &CheckContext, probe: &Probe, code: i32) -> Assertion {
     let (mut wrong, mut unnamed) = (None, None);
     let mut correct = 0;
     for format in &probe.formats {
-        let Some(run) = context.plain(probe, *format) else { continue };
+        let Some(run) = context.plain_run(probe, *format) else { continue };
         // A rejected format is a usage error, whatever the probe expects. A derived probe has no format flag in text.
         let asks = probe.is_declared() || format.is_json();
         if asks && matches!(context.format_support(*format), FormatSupport::No(_))
@@ -183,7 +183,7 @@ fn judge_unnamed_rejection(run: &RunView, code: i32) -> Assertion {
     let flag = || {
         context
             .derived_probes(DerivedKind::IgnoredFlag)
-            .find_map(|probe| context.plain(probe, OutputFormat::Text))
+            .find_map(|probe| context.plain_run(probe, OutputFormat::Text))
     };
     if run.probe.is_kind(DerivedKind::UnknownFlag)
         && let Some(tried) = flag()
@@ -210,9 +210,9 @@ fn judge_unnamed_rejection(run: &RunView, code: i32) -> Assertion {
         ));
     }
     declared.try_for_each(|probe| {
-        let wrong = probe.formats.iter().filter_map(|format| context.plain(probe, *format));
+        let wrong = probe.formats.iter().filter_map(|format| context.plain_run(probe, *format));
         match wrong.into_iter().find(|run| run.exit() != Some(code)) {
-            Some(wrong) => Err(wrong.unusable().unwrap_or_default().into()),
+            Some(wrong) => Err(wrong.why_unusable().unwrap_or_default().into()),
             None => Ok(()),
         }
     })
@@ -234,7 +234,7 @@ fn no_format(context: &CheckContext, probe: &Probe) -> Reason {
 }
 
 /// Judges `p2-exit-consistent`: the exit code is the same in every format, matches the payload, and is not a signal.
-pub fn consistent(context: &CheckContext) -> Judgement {
+pub fn judge_exit_consistency(context: &CheckContext) -> Judgement {
     // A call without a home may fail, but not crash.
     let bare_runs = context.probes.iter().flat_map(|probe| context.runs_under(probe, Variant::Bare));
     let runs = context.runs().chain(bare_runs).filter(|run| !run.probe.has_special_end());
@@ -242,7 +242,7 @@ pub fn consistent(context: &CheckContext) -> Judgement {
     let formats = context.declared_probes().flat_map(|probe| same_code(context, probe));
     let payloads = context
         .declared_probes()
-        .filter_map(|probe| context.plain(probe, OutputFormat::Json))
+        .filter_map(|probe| context.plain_run(probe, OutputFormat::Json))
         .filter_map(|run| judge_payload(&run));
     Judgement::from_assertions(signals.chain(formats).chain(payloads), declare_success(""))
 }
@@ -291,7 +291,7 @@ fn same_code<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Vec<Asserti
 fn different_codes(run: &RunView, exit: i32, other: &RunView, code: i32) -> Vec<Assertion> {
     let fails = |detail| run.failed_at_reason("changes", Stream::Stderr, detail);
     let differs = format!("exited with {exit}, but with {code} in {}", other.label());
-    match run.context.repeated(other.probe, other.format()) {
+    match run.context.repeated_runs(other.probe, other.format()) {
         Ok(again) if again.iter().any(|again| again.exit().is_some_and(|again| again != code)) => {
             let (here, there) = (run.label(), other.label());
             vec![fails(format!("the exit code changes from run to run: {exit} in {here}, {code} in {there}"))]

@@ -7,12 +7,12 @@ use agentnative_core::model::{OutputFormat, Stream};
 use agentnative_core::probe::Probe;
 
 /// Judges `p2-raw`: `--raw` prints bare values for other tools.
-pub fn raw(context: &CheckContext) -> Judgement {
+pub fn judge_raw_output(context: &CheckContext) -> Judgement {
     judge_offered(context, DerivedKind::Raw, DerivedKind::IgnoredFlag, "the target has no `--raw`")
 }
 
 /// Judges `p2-more-formats`: CSV, TSV or YAML are offered in addition to text, json and jsonl.
-pub fn more(context: &CheckContext) -> Judgement {
+pub fn judge_more_formats(context: &CheckContext) -> Judgement {
     let none = "the target offers no format other than text, json and jsonl";
     judge_offered(context, DerivedKind::MoreFormats, DerivedKind::InvalidFormat, none)
 }
@@ -37,7 +37,7 @@ fn judge_offered(context: &CheckContext, kind: DerivedKind, wrong: DerivedKind, 
 /// Returns the run of a derived probe if it has the exit code of the declared probe that it is derived from.
 fn accepted_run<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Option<RunView<'a>> {
     let expected = context.source_of(probe)?.exit?;
-    context.plain(probe, OutputFormat::Text).filter(|run| run.exit() == Some(expected))
+    context.plain_run(probe, OutputFormat::Text).filter(|run| run.exit() == Some(expected))
 }
 
 /// True if the output of a run has the format that its call requests: CSV, TSV or YAML. For `--raw`, any output is
@@ -56,13 +56,15 @@ fn is_in_requested_format(run: &RunView) -> bool {
 fn is_json(run: &RunView) -> bool {
     let formats = [OutputFormat::Json, OutputFormat::Jsonl];
     let bytes = run.bytes(Stream::Stdout);
-    formats.into_iter().any(|format| run.context.scans.scan(bytes, format).structural().is_none())
+    formats
+        .into_iter()
+        .any(|format| run.context.scans.scan(bytes, format).first_structural_problem().is_none())
 }
 
 /// True if `lines` are the same as the text output of the call without the requested format.
 fn is_text(run: &RunView, lines: &[String]) -> bool {
     let source = run.context.source_of(run.probe);
-    let text = source.and_then(|source| run.context.plain(source, OutputFormat::Text));
+    let text = source.and_then(|source| run.context.plain_run(source, OutputFormat::Text));
     text.and_then(|text| text.lines(Stream::Stdout)).is_some_and(|text| text == lines)
 }
 

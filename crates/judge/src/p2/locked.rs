@@ -39,7 +39,7 @@ fn unlearnable_spec(
     format: OutputFormat,
     reason: Reason,
 ) -> OutputSpec {
-    let is_unusable = |run: &RunView| run.unusable().is_some();
+    let is_unusable = |run: &RunView| run.why_unusable().is_some();
     let run = learning_runs(context, probe, format).find(is_unusable);
     let code = run.as_ref().and_then(RunView::shell_code);
     let message = run.and_then(|run| run.lines(Stream::Stderr));
@@ -60,7 +60,7 @@ fn learning_runs<'a>(
 }
 
 /// Judges `p2-contract-locked`: the output has no breaking change against the lock.
-pub fn locked(context: &CheckContext) -> Judgement {
+pub fn judge_against_lock(context: &CheckContext) -> Judgement {
     let Some(lock) = context.lock else {
         let words = "there is no lock next to the configuration: `agentnative contract lock` writes one";
         return Judgement::NotApplicable(words.into());
@@ -84,8 +84,9 @@ fn compare_with_lock(context: &CheckContext, lock: &Lock, old: &OutputSpec) -> V
         Err(reason) => return vec![inconclusive(reason)],
     };
     // Another check reports data that is no longer JSON.
-    let is_not_json =
-        |run: &RunView| !run.bytes(Stream::Stdout).is_empty() && run.scan().structural().is_some();
+    let is_not_json = |run: &RunView| {
+        !run.bytes(Stream::Stdout).is_empty() && run.scan().first_structural_problem().is_some()
+    };
     let mut data = learning_runs(context, probe, format).filter(|run| format.is_json() && run.gave_data());
     if let Some(run) = data.find(is_not_json) {
         return vec![inconclusive(run.not_parsed())];
@@ -103,7 +104,7 @@ fn judge_change(
     format: OutputFormat,
     change: &Change,
 ) -> Option<Assertion> {
-    let run = context.plain(probe, format)?;
+    let run = context.plain_run(probe, format)?;
     let detail = format!("{}: {}", change.rule, with_place(change));
     match change.class {
         ChangeSeverity::Breaking if change.rule == "diff-stdout-changed" && !run.gave_data() => {
@@ -163,7 +164,7 @@ fn learn_spec(context: &CheckContext, probe: &Probe, format: OutputFormat) -> Re
     for run in learning_runs(context, probe, format) {
         plain |= run.variant() == Variant::Plain;
         run.usable()?;
-        let none = || run.unusable().unwrap_or_else(|| format!("{} did not end", run.label()).into());
+        let none = || run.why_unusable().unwrap_or_else(|| format!("{} did not end", run.label()).into());
         let code = run.shell_code().ok_or_else(none)?;
         data = code == 0 || run.gave_data();
         contract = context.contract_of(&run);
@@ -203,7 +204,7 @@ fn merge_contract_spec(contract: &Contract, learnt: OutputSpec) -> OutputSpec {
 /// Returns the first line of the output of `--version`; `None` if the call failed or printed nothing.
 fn version(context: &CheckContext) -> Option<String> {
     let probe = context.derived_probes(DerivedKind::Version).next()?;
-    let run = context.plain(probe, OutputFormat::Text).filter(|run| run.exit() == Some(0))?;
+    let run = context.plain_run(probe, OutputFormat::Text).filter(|run| run.exit() == Some(0))?;
     let line = first_line(run.bytes(Stream::Stdout))?;
     let line = sanitize::sanitize_capped(line.trim(), MAX_VERSION).to_string();
     (!line.is_empty()).then_some(line)

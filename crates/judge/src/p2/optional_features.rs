@@ -10,7 +10,7 @@ use agentnative_core::config::FormatFlag;
 use agentnative_core::model::{CheckId, OutputFormat, Stream};
 
 /// Judges `p2-json-alias`: `--json` and `--jsonl` are equivalent to `--output json` and `--output jsonl`.
-pub fn alias(context: &CheckContext) -> Judgement {
+pub fn judge_json_alias(context: &CheckContext) -> Judgement {
     // A format without runs may be one that the target lacks.
     let runs_in = |format: &OutputFormat| {
         context.data_probes().next().is_none()
@@ -30,8 +30,8 @@ pub fn alias(context: &CheckContext) -> Judgement {
     let assertions = context.derived_probes(DerivedKind::Alias).filter_map(|probe| {
         let format = *probe.formats.first()?;
         Some(same_as_long_option(
-            &context.plain(probe, format)?,
-            &context.plain(context.source_of(probe)?, format)?,
+            &context.plain_run(probe, format)?,
+            &context.plain_run(context.source_of(probe)?, format)?,
         ))
     });
     Judgement::from_assertions(assertions, declare_success("json or jsonl"))
@@ -49,10 +49,10 @@ fn same_as_long_option(short: &RunView, long: &RunView) -> Assertion {
         return short.failed_at_reason("refused", Stream::Stderr, detail);
     }
     let other = short.scan();
-    if other.structural().is_some_and(|problem| ends_early(problem.kind)) {
-        return Err(short.truncated().into());
+    if other.first_structural_problem().is_some_and(|problem| ends_early(problem.kind)) {
+        return Err(short.truncation_reason().into());
     }
-    if let Some(problem) = other.structural() {
+    if let Some(problem) = other.first_structural_problem() {
         return short.failed_at(
             "differs",
             Stream::Stdout,
@@ -67,24 +67,25 @@ fn same_as_long_option(short: &RunView, long: &RunView) -> Assertion {
     }
     match difference(&scan.shape, &other.shape) {
         Some(difference) => {
-            long.context.repeated(long.probe, long.format())?;
+            long.context.repeated_runs(long.probe, long.format())?;
             let detail = format!("the output differs from that of `--output`: {difference}");
             short.failed_at_pointer("differs", &difference.pointer, detail)
         }
-        None => understood(short, long),
+        None => judge_short_flag(short, long),
     }
 }
 
 /// Passes if a short flag such as `--json` has an effect: the call without it prints something else, or the target
 /// rejects an unknown flag. Otherwise the target may ignore the short flag.
-fn understood(short: &RunView, long: &RunView) -> Assertion {
+fn judge_short_flag(short: &RunView, long: &RunView) -> Assertion {
     let context = short.context;
-    let text = |probe| context.plain(probe, OutputFormat::Text);
+    let text = |probe| context.plain_run(probe, OutputFormat::Text);
     let without_flag = context.derived_from(DerivedKind::NoFormat, long.probe).find_map(text);
     let without = without_flag
         .map(|without_flag| context.scans.scan(without_flag.bytes(Stream::Stdout), short.format()));
     let has_effect = without.is_some_and(|without| {
-        without.structural().is_some() || difference(&without.shape, &short.scan().shape).is_some()
+        without.first_structural_problem().is_some()
+            || difference(&without.shape, &short.scan().shape).is_some()
     });
     let ignored = context
         .derived_probes(DerivedKind::IgnoredFlag)
@@ -115,7 +116,7 @@ pub fn schema(context: &CheckContext) -> Judgement {
     }
     let printed = context
         .derived_probes(DerivedKind::Schema)
-        .find_map(|probe| context.plain(probe, OutputFormat::Json));
+        .find_map(|probe| context.plain_run(probe, OutputFormat::Json));
     let Some(printed) = printed else {
         return Judgement::unverified(
             "no command that prints the schema is known: declare `schema`, or `false` if there is none (this check then fails: the standard requires it)",
@@ -126,7 +127,7 @@ pub fn schema(context: &CheckContext) -> Judgement {
         let detail = format!("the schema command exits with {}", display_exit(printed.exit()));
         return broken(printed.failed_at_reason("fails", Stream::Stderr, detail));
     }
-    if let Some(problem) = printed.scan().structural() {
+    if let Some(problem) = printed.scan().first_structural_problem() {
         let detail = format!("the schema command does not print JSON: {}", problem.message);
         return broken(printed.failed_at("not-json", Stream::Stdout, problem.position, detail));
     }
@@ -149,8 +150,10 @@ pub fn schema(context: &CheckContext) -> Judgement {
         let detail = "the printed JSON has no JSON Schema keyword; expected a schema";
         return broken(printed.failed_at_start("no-schema", Stream::Stdout, detail));
     }
-    let assertions = context.data_probes().filter_map(|probe| context.plain(probe, OutputFormat::Json)).map(
-        |run| -> Assertion {
+    let assertions = context
+        .data_probes()
+        .filter_map(|probe| context.plain_run(probe, OutputFormat::Json))
+        .map(|run| -> Assertion {
             run.parsed()?;
             let Some(value) = run.value(Stream::Stdout) else {
                 return inconclusive(format!("the output of {} is too large to validate", run.label()));
@@ -161,8 +164,7 @@ pub fn schema(context: &CheckContext) -> Judgement {
             let detail =
                 format!("the output does not validate against the printed schema: {}", list_first(&all));
             run.failed_at_pointer("output-invalid", &first.pointer, detail)
-        },
-    );
+        });
     // Records may have any shape: if there are only records, a valid schema is sufficient.
     let has = |format| context.data_probes().any(|probe| probe.formats.contains(&format));
     let only_records = has(OutputFormat::Jsonl) && !has(OutputFormat::Json);

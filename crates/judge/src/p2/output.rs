@@ -16,7 +16,7 @@ pub fn format(context: &CheckContext) -> Judgement {
     let (mut assertions, mut undecided) = (Vec::new(), Vec::new());
     for format in OutputFormat::ALL {
         match context.format_support(format) {
-            _ if lacking(context, format) => {
+            _ if is_format_lacking(context, format) => {
                 let name = format.name();
                 let remedy = format!("add {name} to the target, then remove the key");
                 let mut finding = Finding::lacking(&format!("formats.{name}"), &remedy);
@@ -57,9 +57,9 @@ pub fn format(context: &CheckContext) -> Judgement {
     });
     let default = context.data_probes().filter_map(|probe| {
         let without_format = context.derived_from(DerivedKind::NoFormat, probe).next()?;
-        let without_format = context.plain(without_format, OutputFormat::Text)?;
+        let without_format = context.plain_run(without_format, OutputFormat::Text)?;
         match context.profile.conventions.default_format {
-            OutputFormat::Text => Some(judge_default(without_format, context.plain(probe, OutputFormat::Text)?)),
+            OutputFormat::Text => Some(judge_default(without_format, context.plain_run(probe, OutputFormat::Text)?)),
             other => {
                 let other = other.name();
                 let detail =
@@ -75,7 +75,7 @@ pub fn format(context: &CheckContext) -> Judgement {
     });
     let invalid = context
         .derived_probes(DerivedKind::InvalidFormat)
-        .filter_map(|probe| context.plain(probe, OutputFormat::Text))
+        .filter_map(|probe| context.plain_run(probe, OutputFormat::Text))
         // If the probe was not run with a format, the empty folder may be the cause of a failure.
         .filter(|run| {
             run.exit() == Some(0) || !context.source_of(run.probe).is_some_and(Probe::omits_format_flag)
@@ -88,7 +88,7 @@ pub fn format(context: &CheckContext) -> Judgement {
 }
 
 /// True if the configuration declares that the format does not exist, for the target or for each probe with data.
-fn lacking(context: &CheckContext, format: OutputFormat) -> bool {
+fn is_format_lacking(context: &CheckContext, format: OutputFormat) -> bool {
     let declares_lacking = |probe: &Probe| probe.call.format_flags.get(&format) == Some(&FormatFlag::Absent);
     let mut probes = context.data_probes().peekable();
     context.profile.lacks(format) || probes.peek().is_some() && probes.all(declares_lacking)
@@ -138,7 +138,7 @@ fn judge_default(without_format: RunView, text: RunView) -> Assertion {
         return inconclusive(format!("the output of {} is too large to compare", text.label()));
     };
     let Some(line) = first_difference(&without, &with) else { return Ok(()) };
-    let again = without_format.context.repeated(text.probe, OutputFormat::Text)?;
+    let again = without_format.context.repeated_runs(text.probe, OutputFormat::Text)?;
     if again.iter().any(|again| again.normalized_lines(Stream::Stdout).is_none_or(|again| again != with)) {
         return inconclusive(format!("the text output of {} changes from run to run", text.label()));
     }
@@ -186,10 +186,10 @@ fn judge_invalid_format(run: &RunView) -> Vec<Assertion> {
 
 /// Judges `p2-output-json` or `p2-output-jsonl`: stdout is valid in `format`. Judges all runs of a call, since
 /// repetitions reveal intermittent faults.
-pub fn parsed(context: &CheckContext, format: OutputFormat) -> Judgement {
+pub fn judge_json_syntax(context: &CheckContext, format: OutputFormat) -> Judgement {
     // If the plain run has a fault, a file or a slow consumer shows nothing new.
     let is_new = |run: &RunView| {
-        let plainly = |plain: RunView| plain.scan().structural().is_some();
+        let plainly = |plain: RunView| plain.scan().first_structural_problem().is_some();
         matches!(run.variant(), Variant::Plain | Variant::Repeat) || !run.plain().is_ok_and(plainly)
     };
     let runs =
@@ -201,20 +201,20 @@ pub fn parsed(context: &CheckContext, format: OutputFormat) -> Judgement {
     let assertions = runs.map(|run| -> Assertion {
         run.usable()?;
         if run.is_truncated() {
-            return Err(run.truncated().into());
+            return Err(run.truncation_reason().into());
         }
         let scan = run.scan();
-        if scan.control().is_some() {
+        if scan.control_byte_problem().is_some() {
             let what = format!("{} contains control bytes", run.label());
             return Err(run.blocked_by(CheckId::P2OutputPure, what).into());
         }
-        match scan.structural() {
+        match scan.first_structural_problem() {
             None => Ok(()),
             Some(_) if run.bytes(Stream::Stdout).is_empty() && is_on_stderr(&run) => {
                 let detail = "the JSON document is on stderr; expected it on stdout";
                 run.failed_at_start("on-stderr", Stream::Stderr, detail)
             }
-            Some(problem) => broken(&run, problem.kind.name(), what, problem),
+            Some(problem) => fail_at_problem(&run, problem.kind.name(), what, problem),
         }
     });
     let judgement = Judgement::from_assertions(assertions, declare_success(format.name()));
@@ -226,7 +226,7 @@ pub fn parsed(context: &CheckContext, format: OutputFormat) -> Judgement {
 
 /// True if output in `format` contains lists, and all of them are empty.
 fn has_no_item(context: &CheckContext, format: OutputFormat) -> bool {
-    let runs = context.data_probes().filter_map(|probe| context.plain(probe, format));
+    let runs = context.data_probes().filter_map(|probe| context.plain_run(probe, format));
     let scans: Vec<_> = runs.map(|run| run.scan()).collect();
     match format {
         OutputFormat::Jsonl => !scans.is_empty() && scans.iter().all(|scan| scan.shape.count() == 0),
@@ -240,12 +240,12 @@ fn has_no_item(context: &CheckContext, format: OutputFormat) -> bool {
 /// True if stderr contains exactly one JSON object or array, and nothing else.
 fn is_on_stderr(run: &RunView) -> bool {
     let value = run.value(Stream::Stderr);
-    run.scan_as_document(Stream::Stderr).structural().is_none()
+    run.scan_as_document(Stream::Stderr).first_structural_problem().is_none()
         && value.is_some_and(|value| value.is_object() || value.is_array())
 }
 
 /// Judges `p2-output-pure`: json and jsonl contain data only, on a terminal and in any environment.
-pub fn pure(context: &CheckContext) -> Judgement {
+pub fn judge_output_purity(context: &CheckContext) -> Judgement {
     let assertions = context.data_runs().flat_map(|run| match run.variant() {
         Variant::Plain => vec![judge_plain(&run)],
         Variant::Tty | Variant::HostileEnv => unless_by_chance(&run, judge_condition(&run)),
@@ -262,8 +262,8 @@ fn unless_by_chance(run: &RunView, assertion: Assertion) -> Vec<Assertion> {
     if !matches!(&assertion, Err(Unmet::Failed(finding)) if finding.evidence.kind == "not-data") {
         return vec![assertion];
     }
-    match run.context.repeated(run.probe, run.format()) {
-        Ok(again) => match again.iter().find(|again| again.scan().structural().is_some()) {
+    match run.context.repeated_runs(run.probe, run.format()) {
+        Ok(again) => match again.iter().find(|again| again.scan().first_structural_problem().is_some()) {
             Some(again) => vec![Err(again.not_parsed().into())],
             None => vec![assertion],
         },
@@ -274,11 +274,11 @@ fn unless_by_chance(run: &RunView, assertion: Assertion) -> Vec<Assertion> {
 fn judge_plain(run: &RunView) -> Assertion {
     run.usable()?;
     let scan = run.scan();
-    if let Some(problem) = scan.control() {
+    if let Some(problem) = scan.control_byte_problem() {
         let what = "stdout contains control bytes";
-        return broken(run, control_finding_kind(problem.kind), what, problem);
+        return fail_at_problem(run, control_finding_kind(problem.kind), what, problem);
     }
-    match scan.structural() {
+    match scan.first_structural_problem() {
         None => Ok(()),
         Some(_) => Err(run.not_parsed().into()),
     }
@@ -286,13 +286,13 @@ fn judge_plain(run: &RunView) -> Assertion {
 
 /// Fails if stdout of a repetition contains control bytes that the plain run does not print. `None` otherwise.
 fn judge_repetition(run: &RunView) -> Option<Assertion> {
-    let plainly = |plain: RunView| plain.scan().control().is_some();
-    if run.unusable().is_some() || run.plain().is_ok_and(plainly) {
+    let plainly = |plain: RunView| plain.scan().control_byte_problem().is_some();
+    if run.why_unusable().is_some() || run.plain().is_ok_and(plainly) {
         return None; // Another check, or the plain run, already reports it.
     }
     let scan = run.scan();
-    scan.control().map(|problem| {
-        broken(run, control_finding_kind(problem.kind), "stdout contains control bytes", problem)
+    scan.control_byte_problem().map(|problem| {
+        fail_at_problem(run, control_finding_kind(problem.kind), "stdout contains control bytes", problem)
     })
 }
 
@@ -303,24 +303,24 @@ fn judge_condition(run: &RunView) -> Assertion {
     plain.usable()?;
     run.usable()?;
     let before = plain.scan();
-    if before.control().is_some() {
+    if before.control_byte_problem().is_some() {
         return Ok(()); // The plain run already reports it.
     }
-    if before.structural().is_some() {
+    if before.first_structural_problem().is_some() {
         return Err(plain.not_parsed().into());
     }
     let scan = run.scan();
-    if let Some(problem) = scan.control() {
-        return broken(run, control_finding_kind(problem.kind), &more_than_data(run), problem);
+    if let Some(problem) = scan.control_byte_problem() {
+        return fail_at_problem(run, control_finding_kind(problem.kind), &more_than_data(run), problem);
     }
-    match scan.structural() {
+    match scan.first_structural_problem() {
         None => Ok(()),
         Some(problem) if problem.kind == ProblemKind::Truncated && run.is_truncated() => {
             let elsewhere =
                 run.context.runs_with_same_stdout(run.probe, run.format()).any(|same| same.is_truncated());
             match elsewhere {
-                true => Err(run.truncated().into()),
-                false => broken(
+                true => Err(run.truncation_reason().into()),
+                false => fail_at_problem(
                     run,
                     "not-data",
                     &format!("under {}, stdout is truncated", run.condition()),
@@ -328,7 +328,7 @@ fn judge_condition(run: &RunView) -> Assertion {
                 ),
             }
         }
-        Some(problem) => broken(run, "not-data", &more_than_data(run), problem),
+        Some(problem) => fail_at_problem(run, "not-data", &more_than_data(run), problem),
     }
 }
 
@@ -346,7 +346,7 @@ fn more_than_data(run: &RunView) -> String {
 }
 
 /// Fails at a problem in stdout. `requirement` begins the message, such as "stdout is not one JSON document".
-fn broken(run: &RunView, kind: &str, requirement: &str, problem: &Problem) -> Assertion {
+fn fail_at_problem(run: &RunView, kind: &str, requirement: &str, problem: &Problem) -> Assertion {
     let message = format!("{requirement}: {}", problem.message);
     let evidence = run.evidence_at(Stream::Stdout, problem.position, problem.message.clone());
     Err(Finding { message, ..Finding::new(kind, evidence) }.into())

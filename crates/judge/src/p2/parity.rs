@@ -19,8 +19,8 @@ pub fn parity(context: &CheckContext) -> Judgement {
         [OutputFormat::Json, OutputFormat::Jsonl].iter().all(|format| probe.formats.contains(format))
     };
     let assertions = context.data_probes().filter(both).filter_map(|probe| {
-        let document = context.plain(probe, OutputFormat::Json)?;
-        let lines = context.plain(probe, OutputFormat::Jsonl)?;
+        let document = context.plain_run(probe, OutputFormat::Json)?;
+        let lines = context.plain_run(probe, OutputFormat::Jsonl)?;
         Some(same_records(context, &document, &lines))
     });
     Judgement::from_assertions(assertions, declare_success("json and in jsonl"))
@@ -50,7 +50,9 @@ fn same_records(context: &CheckContext, document: &RunView, lines: &RunView) -> 
             && is_stable(lines.probe, OutputFormat::Jsonl, same)
     };
     let repeat = || -> Result<(), Reason> {
-        [document, lines].into_iter().try_for_each(|run| context.repeated(run.probe, run.format()).map(drop))
+        [document, lines]
+            .into_iter()
+            .try_for_each(|run| context.repeated_runs(run.probe, run.format()).map(drop))
     };
     match matched {
         Match::Same => Ok(()),

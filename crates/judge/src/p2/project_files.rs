@@ -48,7 +48,7 @@ pub struct Help<'a> {
 impl<'a> ProjectEvidence<'a> {
     pub(super) fn collect(context: &'a CheckContext<'a>) -> Self {
         let help = context.derived_probes(DerivedKind::Help).find_map(|probe| {
-            let run = context.plain(probe, OutputFormat::Text)?;
+            let run = context.plain_run(probe, OutputFormat::Text)?;
             run.exit()?;
             let empty = run.observation.stdout.bytes.is_empty();
             let stream = if empty { Stream::Stderr } else { Stream::Stdout };
@@ -58,7 +58,7 @@ impl<'a> ProjectEvidence<'a> {
             Some(Help { probe: &probe.name, argv, stream, text: sanitize::lossless(&text).into_owned() })
         });
         let printed = context.derived_probes(DerivedKind::Schema).find_map(|probe| {
-            let run = context.plain(probe, OutputFormat::Json)?;
+            let run = context.plain_run(probe, OutputFormat::Json)?;
             if run.exit() == Some(0) { run.value(Stream::Stdout) } else { None }
         });
         let manual = context.manual;

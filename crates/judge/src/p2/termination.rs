@@ -10,14 +10,14 @@ use agentnative_core::run::{Leftover, RunEnd};
 /// Judges `p2-completes`: every run ends by itself, without a prompt and without leaving processes behind.
 pub fn completes(context: &CheckContext) -> Judgement {
     let is_judged = |run: &RunView| run.variant() != Variant::ClosedPipe && !run.probe.has_special_end();
-    let assertions = context.runs().filter(is_judged).map(|run| ended(&run));
+    let assertions = context.runs().filter(is_judged).map(|run| judge_run_end(&run));
     let nothing_declared = context.data_probes().next().is_none();
     let undecided = nothing_declared
         .then(|| inconclusive(format!("no successful command was run: {}", declare_success(""))));
     Judgement::from_assertions(assertions.chain(undecided), declare_success(""))
 }
 
-fn ended(run: &RunView) -> Assertion {
+fn judge_run_end(run: &RunView) -> Assertion {
     // A daemon in its own session that holds no output of the command does not block the caller.
     let is_at_fault = |left: &Leftover| !left.detached || left.survives;
     if run.observation.held_open || run.observation.left_behind.iter().any(is_at_fault) {
@@ -46,7 +46,7 @@ fn ended(run: &RunView) -> Assertion {
         }
         RunEnd::TimedOut | RunEnd::Waited => judge_hang(run),
         RunEnd::Exited(_) | RunEnd::Signaled(_) => Ok(()),
-        _ => Err(run.unusable().unwrap_or_default().into()),
+        _ => Err(run.why_unusable().unwrap_or_default().into()),
     }
 }
 
@@ -94,7 +94,7 @@ fn judge_closed_pipe(run: &RunView) -> Assertion {
             return run.failed_at_last_line("signal", detail);
         }
         RunEnd::Exited(_) | RunEnd::Signaled(_) => {}
-        _ => return Err(run.unusable().unwrap_or_default().into()),
+        _ => return Err(run.why_unusable().unwrap_or_default().into()),
     }
     let (Some(lines), Some(plain_lines)) = (run.lines(Stream::Stderr), plain.lines(Stream::Stderr)) else {
         return inconclusive(format!("the output of {} is too large to search", run.label()));

@@ -66,7 +66,7 @@ pub fn prompt(context: &CheckContext) -> Judgement {
     let in_jsonl = streams().filter(|probe| probe.formats.contains(&OutputFormat::Jsonl));
     let assertions = in_jsonl.map(|probe| -> Assertion {
         let runs = (
-            context.plain(probe, OutputFormat::Jsonl),
+            context.plain_run(probe, OutputFormat::Jsonl),
             context.find_run_under(probe, OutputFormat::Jsonl, Variant::Tty),
         );
         let (Some(pipe), Some(terminal)) = runs else {
@@ -74,7 +74,7 @@ pub fn prompt(context: &CheckContext) -> Judgement {
         };
         pipe.usable()?;
         terminal.usable()?;
-        let (held_back, made) = (spread(&pipe), spread(&terminal));
+        let (held_back, made) = (stdout_time_span(&pipe), stdout_time_span(&terminal));
         if made.max(held_back) < MIN_SPREAD {
             return inconclusive(format!(
                 "the records of {} also arrive together on a terminal, which does not show when they are produced",
@@ -86,7 +86,7 @@ pub fn prompt(context: &CheckContext) -> Judgement {
             (held_back + pipe_withheld) * 4 < made.saturating_sub(terminal_withheld)
         };
         if is_buffered(Duration::ZERO, Duration::ZERO) {
-            if !is_buffered(pipe.withheld(), terminal.withheld()) {
+            if !is_buffered(pipe.processor_wait(), terminal.processor_wait()) {
                 pipe.had_enough_time()?;
                 terminal.had_enough_time()?;
                 return inconclusive(format!("the load of the machine delayed the records of {}", probe.name));
@@ -104,7 +104,7 @@ pub fn prompt(context: &CheckContext) -> Judgement {
 }
 
 /// Returns the time between the arrivals of the first and the last bytes on stdout.
-fn spread(run: &RunView) -> Duration {
+fn stdout_time_span(run: &RunView) -> Duration {
     let chunks = &run.observation.stdout.chunks;
     match (chunks.first(), chunks.last()) {
         (Some(first), Some(last)) => last.at.saturating_sub(first.at),

@@ -19,7 +19,7 @@ pub(super) fn parse(context: &CheckContext) -> Judgement {
         let none = pages.root.run.blocked_by(CheckId::P3Examples, "the help contains no example".to_owned());
         return Judgement::unverified(none);
     }
-    let run = |probe| context.plain(probe, OutputFormat::Text);
+    let run = |probe| context.plain_run(probe, OutputFormat::Text);
     let (tried, withheld): (Vec<&Probe>, Vec<&Probe>) =
         context.derived_probes(DerivedKind::Example).partition(|probe| run(probe).is_some());
     // Examples are not run if another call shows that the target would execute them.
@@ -49,13 +49,13 @@ fn judge_run(run: &RunView, examples: &ExampleValidator) -> Assertion {
         return inconclusive(run.blocked_by(CheckId::P2OutputFormat, what));
     }
     let code = run.exited()?;
-    let reference = reference(run);
-    let lines = message(run);
+    let reference = unknown_flag_run(run);
+    let lines = error_message_lines(run);
     let flag = UNKNOWN_FLAG.trim_start_matches('-');
     let line = lines.iter().find(|line| line.contains(flag));
     // Words in the target's message for any unknown flag, and arguments that it accepts in the declared call.
     let mut known_words: BTreeSet<String> =
-        reference.iter().flat_map(message).flat_map(|line| words(&line)).collect();
+        reference.iter().flat_map(error_message_lines).flat_map(|line| words(&line)).collect();
     known_words
         .extend(context.source_of(run.probe).iter().flat_map(|source| source.call.args.iter().cloned()));
     let is_named = |arg: &&String, line: &str| {
@@ -102,17 +102,17 @@ fn unsupported_format(context: &CheckContext, args: &[String]) -> Option<OutputF
 
 /// Returns the run of a declared call with an added unknown flag. It shows how the target rejects the flag in a valid
 /// call.
-fn reference<'a>(run: &RunView<'a>) -> Option<RunView<'a>> {
+fn unknown_flag_run<'a>(run: &RunView<'a>) -> Option<RunView<'a>> {
     let context = run.context;
     let tried = context.derived_probes(DerivedKind::IgnoredFlag);
     let own = context.source_of(run.probe).into_iter();
     let of_same_probe = own.flat_map(|source| context.derived_from(DerivedKind::IgnoredFlag, source));
-    of_same_probe.chain(tried).find_map(|probe| context.plain(probe, OutputFormat::Text))
+    of_same_probe.chain(tried).find_map(|probe| context.plain_run(probe, OutputFormat::Text))
 }
 
 /// Returns the lines of an error message. A line that is a JSON object is replaced by the strings in it. The usage is
 /// removed, since it lists options.
-fn message(run: &RunView) -> Vec<String> {
+fn error_message_lines(run: &RunView) -> Vec<String> {
     let lines = Stream::ALL.into_iter().filter_map(|stream| run.lines(stream));
     let message_lines = lines.flatten().flat_map(|line| match serde_json::from_str(&line) {
         Ok(document @ serde_json::Value::Object(_)) => strings(document),

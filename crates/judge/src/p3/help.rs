@@ -21,7 +21,7 @@ pub fn help(context: &CheckContext) -> Judgement {
             (judge_help(page).is_ok().then(|| judge_help(&short)), None)
         }
         Some((_, short)) if short.exit().is_some() => (None, Some("`-h` prints no help")),
-        Some((_, short)) => (short.unusable().map(|reason| Err(reason.into())), None),
+        Some((_, short)) => (short.why_unusable().map(|reason| Err(reason.into())), None),
         None => (None, None),
     };
     let judgement = Judgement::from_assertions(long.chain(short), "`--help` was not run");

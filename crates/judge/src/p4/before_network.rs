@@ -45,7 +45,7 @@ fn reaches_server(context: &CheckContext, probe: &Probe) -> Result<(), Reason> {
         return Err(format!("{} was not run", probe.name).into());
     };
     match connections(&run)? {
-        0 => run.undisturbed().and(Err(format!(
+        0 => run.not_ended_by_limit().and(Err(format!(
             "{} sends no request to the address for `{{stalled}}`: correct `args` or `env` of the probe",
             run.label()
         )
@@ -62,7 +62,7 @@ fn connections(run: &RunView) -> Result<u32, Reason> {
 fn with_unknown_flag(context: &CheckContext, probe: &Probe) -> Assertion {
     let ignores = context
         .derived_probes(DerivedKind::IgnoredFlag)
-        .filter_map(|probe| context.plain(probe, OutputFormat::Text))
+        .filter_map(|probe| context.plain_run(probe, OutputFormat::Text))
         .find(|run| run.exit() == Some(0));
     if let Some(run) = ignores {
         return inconclusive(run.blocked_by(CheckId::P4UnknownFlag, format!("{} is accepted", run.label())));

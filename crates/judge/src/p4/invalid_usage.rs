@@ -15,7 +15,7 @@ const DECLARE_SUCCESS: &str = "no call decides this: declare a probe that succee
 pub fn unknown_flag(context: &CheckContext) -> Judgement {
     let usage = |probe: &&Probe| exit_check(context.profile, probe) == CheckId::P2ExitUsage;
     let accepted = (context.probes.iter().filter(usage))
-        .filter_map(|probe| context.plain(probe, OutputFormat::Text))
+        .filter_map(|probe| context.plain_run(probe, OutputFormat::Text))
         .any(|run| run.exit() == Some(0));
     let assertions = with_unknown_flag(context).map(|run| match run.exited()? {
         0 if accepted => {
@@ -44,7 +44,7 @@ pub fn names_culprit(context: &CheckContext) -> Judgement {
     let mut of_probes =
         with_unknown_flag(context).filter(is_placed).map(|run| (run, UNKNOWN_FLAG)).peekable();
     let not_shown = of_probes.peek().is_none().then(|| inconclusive(DECLARE_SUCCESS));
-    let assertions = of_probes.chain(of_the_target).map(|(run, word)| named(&run, word));
+    let assertions = of_probes.chain(of_the_target).map(|(run, word)| names_rejected_word(&run, word));
     Judgement::from_assertions(assertions.chain(not_shown), DECLARE_SUCCESS)
 }
 
@@ -59,13 +59,13 @@ fn lacks_command(run: &RunView) -> bool {
 /// The text message of this call does not name the flag, but the message of a call with all arguments does.
 fn lacks_argument(run: &RunView) -> bool {
     let names_flag = |run: &RunView| run.mentions(UNKNOWN_FLAG.trim_start_matches('-'));
-    let text = run.context.plain(run.probe, OutputFormat::Text);
+    let text = run.context.plain_run(run.probe, OutputFormat::Text);
     run.probe.is_kind(DerivedKind::UnknownFlag)
         && text.is_some_and(|text| text.exit() != Some(0) && !names_flag(&text))
         && with_unknown_flag(run.context).any(|run| names_flag(&run))
 }
 
-fn named(run: &RunView, word: &str) -> Assertion {
+fn names_rejected_word(run: &RunView, word: &str) -> Assertion {
     if run.exited()? == 0 {
         let declared = run.probe.is_kind(DerivedKind::IgnoredFlag);
         let check = if declared { CheckId::P4UnknownFlag } else { CheckId::P2ExitUsage };
@@ -90,7 +90,7 @@ fn with_unknown_flag<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = 
         let source = context
             .source_of(probe)
             .filter(|source| source.exit == Some(0) && !prints_help_or_version(source))?;
-        let run = context.plain(probe, OutputFormat::Text)?;
+        let run = context.plain_run(probe, OutputFormat::Text)?;
         let is_data = run.exit() == Some(0) && run.mentions(UNKNOWN_FLAG.trim_start_matches('-'));
         // A call that fails without the flag as well may be rejected for another reason.
         let complete_run = scenario_run(context, DerivedKind::Confirmed, source);
@@ -111,7 +111,7 @@ fn passes_on(context: &CheckContext, probe: &Probe) -> bool {
     let command = probe.call.args.iter().find(|arg| !arg.starts_with('-'));
     let helps = context
         .derived_probes(DerivedKind::Help)
-        .filter_map(|probe| context.plain(probe, OutputFormat::Text));
+        .filter_map(|probe| context.plain_run(probe, OutputFormat::Text));
     let mut lines = helps.filter_map(|run| run.lines(Stream::Stdout)).flatten();
     probe.call.args.iter().any(|arg| arg == "--")
         || lines.any(|line| {

@@ -23,7 +23,7 @@ pub(super) fn no_message(run: &RunView) -> Option<Reason> {
     // The check of diagnostics does not judge flags tried on a declared probe, only other failures.
     let context = run.context;
     let is_reported = || {
-        let failures = context.failing_probes().filter_map(|probe| context.plain(probe, run.format()));
+        let failures = context.failing_probes().filter_map(|probe| context.plain_run(probe, run.format()));
         !run.probe.is_kind(DerivedKind::IgnoredFlag) || failures.into_iter().any(|run| is_silent(&run))
     };
     (is_silent(run) && is_reported())

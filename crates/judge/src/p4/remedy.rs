@@ -10,9 +10,9 @@ use serde_json::Value;
 /// Judges `p4-remedy`: an error names the command or setting that helps.
 pub fn remedy(context: &CheckContext) -> Judgement {
     let failing = || context.declared_probes().filter(|probe| !probe.prints_data());
-    let runs = failing()
-        .filter(|probe| !probe.call.remedy.is_empty())
-        .flat_map(|probe| OutputFormat::ALL.into_iter().filter_map(|format| context.plain(probe, format)));
+    let runs = failing().filter(|probe| !probe.call.remedy.is_empty()).flat_map(|probe| {
+        OutputFormat::ALL.into_iter().filter_map(|format| context.plain_run(probe, format))
+    });
     let missing = match failing().next() {
         None => NO_FAILURE.to_owned(),
         Some(probe) => format!(

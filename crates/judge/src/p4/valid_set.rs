@@ -12,7 +12,7 @@ const MAX_LISTED: usize = 12;
 /// Judges `p4-valid-set`: an error about a closed set of values lists the values.
 pub fn valid_set(context: &CheckContext) -> Judgement {
     let runs =
-        |kind| context.derived_probes(kind).filter_map(|probe| context.plain(probe, OutputFormat::Text));
+        |kind| context.derived_probes(kind).filter_map(|probe| context.plain_run(probe, OutputFormat::Text));
     let formats = runs(DerivedKind::InvalidFormat).filter_map(|run| match formats_of(context, &run) {
         Err(reason) => Some(Err(reason.into())),
         Ok(values) if values.is_empty() => None,
@@ -42,7 +42,7 @@ pub fn valid_set(context: &CheckContext) -> Judgement {
     let not_run = context.data_probes().any(has_values)
         && !context
             .derived_probes(DerivedKind::InvalidFormat)
-            .any(|probe| context.plain(probe, OutputFormat::Text).is_some());
+            .any(|probe| context.plain_run(probe, OutputFormat::Text).is_some());
     let mut assertions = formats.chain(values).peekable();
     if assertions.peek().is_none() && !not_run {
         return Judgement::NotApplicable("no probe uses an option with a known closed set of values".into());

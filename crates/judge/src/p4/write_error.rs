@@ -29,7 +29,7 @@ fn judge_lost_output(run: &RunView) -> Option<Assertion> {
     Some(run.ended().map_err(Into::into).and_then(|()| match run.exit() {
         // Another check already reports a truncated write under other conditions.
         Some(0) if let Some(cut) = context.runs_of(declared).find(is_truncated) => {
-            inconclusive(cut.truncated())
+            inconclusive(cut.truncation_reason())
         }
         Some(0) => {
             let bytes = plain.bytes(Stream::Stdout).len();

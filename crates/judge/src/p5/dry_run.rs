@@ -26,7 +26,7 @@ fn judge_probe(context: &CheckContext, probe: &Probe, effect: &Effect) -> Vec<As
     let option = option.join(" ");
     let mut calls: Vec<Assertion> = Vec::new();
     for call in context.derived_from(DerivedKind::DryRun, probe) {
-        let runs = call.formats.iter().filter_map(|format| context.plain(call, *format));
+        let runs = call.formats.iter().filter_map(|format| context.plain_run(call, *format));
         calls.extend(runs.map(|run| judge_run(&run, &option).and_then(|()| announces(&run, &option, probe))));
     }
     if calls.is_empty() {
@@ -96,7 +96,7 @@ fn judge_run(run: &RunView, option: &str) -> Assertion {
         return run.failed("silent", detail);
     }
     match run.format() {
-        OutputFormat::Json if let Some(problem) = run.scan().structural() => {
+        OutputFormat::Json if let Some(problem) = run.scan().first_structural_problem() => {
             let detail = format!("with `{option}`, stdout is not one JSON document: {}", problem.message);
             run.failed_at("not-json", Stream::Stdout, problem.position, detail)
         }

@@ -20,7 +20,7 @@ pub fn completions(context: &CheckContext) -> Judgement {
     };
     let calls = || context.derived_probes(DerivedKind::Completions);
     let runs = calls().flat_map(|probe| {
-        let plain = probe.formats.iter().filter_map(|format| context.plain(probe, *format));
+        let plain = probe.formats.iter().filter_map(|format| context.plain_run(probe, *format));
         plain.chain(context.runs_under(probe, Variant::Bare))
     });
     let judgement = Judgement::from_assertions(

@@ -30,8 +30,9 @@ pub fn global_flags(context: &CheckContext) -> Judgement {
 
 /// Returns the judgement of a target without subcommands: not applicable, or unverified if the help is not available.
 fn no_commands(context: &CheckContext) -> Judgement {
-    let help =
-        context.derived_probes(DerivedKind::Help).find_map(|probe| context.plain(probe, OutputFormat::Text));
+    let help = context
+        .derived_probes(DerivedKind::Help)
+        .find_map(|probe| context.plain_run(probe, OutputFormat::Text));
     match help {
         Some(help) if help.exit() == Some(0) => {
             Judgement::NotApplicable("the help lists no subcommands".into())
@@ -48,7 +49,7 @@ fn judge_flag(
     flag: CommonOption,
 ) -> Option<Assertion> {
     let call = context.derived_from(kind, probe).next()?;
-    let run = call.formats.iter().find_map(|format| context.plain(call, *format))?;
+    let run = call.formats.iter().find_map(|format| context.plain_run(call, *format))?;
     Some(accepted_after_arguments(context, probe, &run, kind, flag))
 }
 
@@ -59,7 +60,7 @@ fn accepted_after_arguments(
     kind: DerivedKind,
     flag: CommonOption,
 ) -> Assertion {
-    let without = context.plain(probe, run.format());
+    let without = context.plain_run(probe, run.format());
     without.map_or(Ok(()), |without| without.usable())?;
     let exit = run.exited()?;
     if Some(exit) == probe.exit {
@@ -97,7 +98,7 @@ fn judge_format(context: &CheckContext, probe: &Probe) -> Option<Assertion> {
     if flag_args.is_empty() || context.profile.contract.is_some() {
         return None;
     }
-    let run = context.plain(probe, FORMAT)?;
+    let run = context.plain_run(probe, FORMAT)?;
     if matches!(context.format_support(FORMAT), FormatSupport::No(_)) {
         return Some(Err(run.format_rejected().into()));
     }

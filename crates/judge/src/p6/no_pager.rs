@@ -13,7 +13,7 @@ use agentnative_core::run::TripwirePurpose;
 pub fn no_pager(context: &CheckContext) -> Judgement {
     let data = || context.data_probes().chain(context.derived_probes(DerivedKind::NoFormat));
     let help = || context.derived_probes(DerivedKind::Help);
-    let piped = data().chain(help()).filter_map(|probe| context.plain(probe, OutputFormat::Text));
+    let piped = data().chain(help()).filter_map(|probe| context.plain_run(probe, OutputFormat::Text));
     let mut assertions: Vec<Assertion> = piped
         .map(|run| starts_no_pager(&run, "pipe", "the output is a pipe, but the command starts the pager"))
         .collect();

@@ -41,7 +41,7 @@ fn judge_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {
     if let Err(reason) = was_interrupted(&run, probe) {
         return vec![inconclusive(reason)];
     }
-    vec![ends(&run), leaves_no_partial_files(&run, probe), can_be_repeated(context, probe)]
+    vec![ends_after_sigterm(&run), leaves_no_partial_files(&run, probe), can_be_repeated(context, probe)]
 }
 
 /// Passes if the signal was sent while the call was running. Otherwise fails with the reason that the run proves
@@ -61,11 +61,11 @@ pub(super) fn was_interrupted(run: &RunView, probe: &Probe) -> Result<(), Reason
 /// True if a call of `probe` that SIGTERM interrupts does not end as `p6-sigterm` requires.
 pub(super) fn ends_incorrectly(context: &CheckContext, probe: &Probe) -> bool {
     scenario_run(context, DerivedKind::Interrupted, probe)
-        .is_some_and(|run| was_interrupted(&run, probe).is_ok() && ends(&run).is_err())
+        .is_some_and(|run| was_interrupted(&run, probe).is_ok() && ends_after_sigterm(&run).is_err())
 }
 
 /// Passes if an interrupted call ends in time, without exit code 0, and without leaving processes behind.
-fn ends(run: &RunView) -> Assertion {
+fn ends_after_sigterm(run: &RunView) -> Assertion {
     match run.observation.end {
         RunEnd::TimedOut | RunEnd::Waited => {
             return run.failed("goes-on", "5 seconds after SIGTERM, the command was still running");

@@ -36,7 +36,7 @@ fn judge_run(run: &RunView, option: &str) -> Assertion {
         return inconclusive(format!("the recording does not contain the connections of {}", run.label()));
     };
     if connections == 0 {
-        run.undisturbed()?;
+        run.not_ended_by_limit()?;
         if run.exit() == Some(run.context.profile.conventions.usage) {
             let detail = format!("`{option}` is rejected");
             return run.failed_at_reason("refused", Stream::Stderr, detail);

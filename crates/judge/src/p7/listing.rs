@@ -28,7 +28,7 @@ impl<'a> Listing<'a> {
             Some(document) => {
                 document.pointer(pointer).and_then(Value::as_array).map(|items| items.len() as u64)
             }
-            None => counted(&scan, pointer),
+            None => array_length_at(&scan, pointer),
         };
         match count {
             Some(count) => Ok(Self { run, count, document, pointer }),
@@ -65,7 +65,7 @@ impl<'a> Listing<'a> {
 
 /// Returns the number of elements of the array at `pointer`, for a document that may be too long to be kept in memory.
 /// `None` if there is no array, or if the pointer contains an array index.
-fn counted(scan: &Scan, pointer: &str) -> Option<u64> {
+fn array_length_at(scan: &Scan, pointer: &str) -> Option<u64> {
     let mut keys = pointer.split('/').skip(1).map(unescape_token);
     let list = keys.try_fold(&scan.shape, |shape, key| shape.member(&key))?;
     (list.count_of_type(JsonType::Array) > 0).then(|| list.element_count())

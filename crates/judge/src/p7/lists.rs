@@ -72,14 +72,16 @@ fn list_without_limit<'a>(
     probe: &'a Probe,
     list: &'a ListConfig,
 ) -> Result<Listing<'a>, Reason> {
-    let plain = context.plain(probe, OutputFormat::Json);
+    let plain = context.plain_run(probe, OutputFormat::Json);
     Listing::parse(plain.ok_or_else(|| format!("{} was not run in json", probe.name))?, list)
 }
 
 /// Returns the json run of a probe with an option such as `--limit 2`; `None` if it was not made.
 fn run_with_limit<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, limit: u64) -> Option<RunView<'a>> {
-    context
-        .plain(context.derived_for_case(DerivedKind::Limit, probe, &Case::Limit(limit))?, OutputFormat::Json)
+    context.plain_run(
+        context.derived_for_case(DerivedKind::Limit, probe, &Case::Limit(limit))?,
+        OutputFormat::Json,
+    )
 }
 
 /// Returns the arguments for a limit, such as `--limit 2`, in backticks for a message.
@@ -111,7 +113,7 @@ fn judge_bound<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a Li
     }
     match omits_items(context, probe, list, &plain, max) {
         Ok(()) => {
-            let text = context.plain(probe, OutputFormat::Text);
+            let text = context.plain_run(probe, OutputFormat::Text);
             std::iter::once(reports_truncation(context, &plain, max))
                 .chain(text.map(|text| text_reports_truncation(&text, &plain)))
                 .collect()
@@ -238,7 +240,7 @@ fn judge_limit<'a>(context: &'a CheckContext<'a>, probe: &'a Probe, list: &'a Li
                 run.failed_at_pointer("count", limited.pointer(), detail)
             }
             Ok(limited) => same_first_item(&plain, &again, &limited, &spelling),
-            Err(_) if run.unusable().is_none() => {
+            Err(_) if run.why_unusable().is_none() => {
                 let detail = format!(
                     "with {spelling}, stdout has no list at {:?}; without it, stdout has one",
                     list.items

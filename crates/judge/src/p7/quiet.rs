@@ -14,7 +14,7 @@ use agentnative_core::probe::Probe;
 pub fn quiet(context: &CheckContext) -> Judgement {
     let (data, failures): (Vec<&Probe>, Vec<&Probe>) =
         context.declared_probes().partition(|probe| probe.prints_data());
-    let mut assertions: Vec<Assertion> = lacking(context);
+    let mut assertions: Vec<Assertion> = absent_option_failures(context);
     if data.is_empty() {
         assertions.push(inconclusive("declare a probe that succeeds"));
     }
@@ -42,7 +42,7 @@ fn quiet_runs<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Vec<RunVie
 
 /// Returns a failure if the configuration has `flags.quiet = false`: one for the target, or one for each probe that has
 /// this key.
-fn lacking(context: &CheckContext) -> Vec<Assertion> {
+fn absent_option_failures(context: &CheckContext) -> Vec<Assertion> {
     let finding = |probe: Option<&Probe>| {
         let (whose, where_) = match probe {
             Some(probe) => (format!("the probe {}", probe.name), "the command"),
@@ -67,7 +67,7 @@ fn lacking(context: &CheckContext) -> Vec<Assertion> {
 fn success(run: RunView) -> Assertion {
     let context = run.context;
     let Some(probe) = context.source_of(run.probe) else { return Ok(()) };
-    let Some(plain) = context.plain(probe, run.format()) else {
+    let Some(plain) = context.plain_run(probe, run.format()) else {
         return inconclusive(format!("{} has no plain run to compare with", run.label()));
     };
     plain.usable()?;
@@ -78,20 +78,20 @@ fn success(run: RunView) -> Assertion {
     if Some(exit) == probe.exit {
         prints_only_data(&run)?;
         same_as_plain(&run, &plain)?;
-        return understood(&run, &plain, probe);
+        return knows_quiet_option(&run, &plain, probe);
     }
     judge_rejection(&run, probe, exit)
 }
 
 /// Passes if the target knows the quiet option: the help lists it, it suppresses something, or an unknown flag is
 /// rejected. Otherwise the target may ignore the option.
-fn understood(run: &RunView, plain: &RunView, probe: &Probe) -> Assertion {
+fn knows_quiet_option(run: &RunView, plain: &RunView, probe: &Probe) -> Assertion {
     let context = run.context;
     let is_listed = quiet_option(run).first().is_some_and(|option| context.profile.options.contains(option));
     let suppresses = !is_blank(plain, Stream::Stderr);
     let mut unknown = context.derived_from(DerivedKind::IgnoredFlag, probe);
     let accepted = unknown
-        .find_map(|call| context.plain(call, OutputFormat::Text))
+        .find_map(|call| context.plain_run(call, OutputFormat::Text))
         .filter(|run| run.exit() == probe.exit);
     match accepted {
         Some(accepted) if !is_listed && !suppresses => {
@@ -108,11 +108,11 @@ fn judge_rejection(run: &RunView, probe: &Probe, exit: i32) -> Assertion {
     let elsewhere = accepted_elsewhere(context, run.probe, DerivedKind::Quiet, CommonOption::Quiet);
     // An accepted option at another position is judged as well.
     let in_front = context.derived_from(DerivedKind::GlobalFlag, probe).find_map(|call| {
-        let front = call.formats.iter().find_map(|format| context.plain(call, *format))?;
+        let front = call.formats.iter().find_map(|format| context.plain_run(call, *format))?;
         (call.call.args.starts_with(quiet_option(run)) && front.exit() == probe.exit).then_some(front)
     });
     if let Some(front) = &in_front
-        && let Some(plain) = context.plain(probe, front.format())
+        && let Some(plain) = context.plain_run(probe, front.format())
     {
         prints_only_data(front)?;
         same_as_plain(front, &plain)?;
@@ -177,7 +177,7 @@ fn prints_only_data(run: &RunView) -> Assertion {
 fn same_as_plain(run: &RunView, plain: &RunView) -> Assertion {
     let format = run.format();
     let is_repetition =
-        |other: &RunView| other.format() == format && other.is_repetition() && other.unusable().is_none();
+        |other: &RunView| other.format() == format && other.is_repetition() && other.why_unusable().is_none();
     let again: Vec<RunView> = run.context.runs_of(plain.probe).filter(is_repetition).collect();
     let shape = &plain.scan().shape;
     if format.is_json() && again.iter().any(|other| difference(shape, &other.scan().shape).is_some()) {
@@ -194,11 +194,11 @@ fn same_as_plain(run: &RunView, plain: &RunView) -> Assertion {
         ),
     };
     if !matches!(compared, Comparison::Same | Comparison::TooLarge) {
-        run.context.repeated(plain.probe, format)?;
+        run.context.repeated_runs(plain.probe, format)?;
     }
     let option_words = option_words(run);
     match compared {
-        Comparison::Pointer(_) if is_truncated(run, plain) => Err(run.truncated().into()),
+        Comparison::Pointer(_) if is_truncated(run, plain) => Err(run.truncation_reason().into()),
         Comparison::Same => Ok(()),
         Comparison::TooLarge => {
             inconclusive(format!("the output of {} is too large to compare", plain.label()))
@@ -224,7 +224,7 @@ fn same_as_plain(run: &RunView, plain: &RunView) -> Assertion {
 /// True if the JSON of `run` is truncated and shorter than that of `plain`. The quiet option is not the cause; another
 /// check reports it.
 fn is_truncated(run: &RunView, plain: &RunView) -> bool {
-    run.scan().structural().is_some_and(|problem| ends_early(problem.kind))
+    run.scan().first_structural_problem().is_some_and(|problem| ends_early(problem.kind))
         && run.bytes(Stream::Stdout).len() < plain.bytes(Stream::Stdout).len()
 }
 
@@ -233,7 +233,7 @@ fn is_truncated(run: &RunView, plain: &RunView) -> bool {
 fn judge_quiet_failure(run: RunView) -> Option<Assertion> {
     let context = run.context;
     let probe = context.source_of(run.probe)?;
-    let plain = context.plain(probe, run.format())?;
+    let plain = context.plain_run(probe, run.format())?;
     let has_message =
         |run: &RunView| run.lines(Stream::Stderr).is_none_or(|lines| lines.iter().any(|l| has_words(l)));
     if run.exit() != probe.exit || plain.exit() != probe.exit {

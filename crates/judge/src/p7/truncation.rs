@@ -97,7 +97,8 @@ fn normalized(key: &str) -> String {
 /// be kept in memory.
 pub fn in_text(run: &RunView, listing: &Listing) -> Option<bool> {
     let data = strings_of(listing);
-    let notices = |lines: &[String]| lines.iter().any(|line| is_notice(&without(line, &data), listing.count));
+    let notices =
+        |lines: &[String]| lines.iter().any(|line| is_notice(&remove_data(line, &data), listing.count));
     let stderr = run.lines(Stream::Stderr)?;
     let mut stdout = run.lines(Stream::Stdout)?;
     stdout.retain(|line| !line.trim().is_empty());
@@ -124,7 +125,7 @@ fn collect(value: &Value, strings: &mut Vec<String>) {
     }
 }
 
-fn without(line: &str, data: &[String]) -> String {
+fn remove_data(line: &str, data: &[String]) -> String {
     data.iter().fold(line.to_owned(), |line, text| line.replace(text, " "))
 }
 

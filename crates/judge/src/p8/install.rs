@@ -18,7 +18,7 @@ pub fn install(context: &CheckContext) -> Judgement {
     match &context.profile.conventions.bundle_install {
         FormatFlag::Given(_) => {
             let call = context.derived_probes(DerivedKind::BundleInstall);
-            let runs = call.filter_map(|probe| context.plain(probe, OutputFormat::Text));
+            let runs = call.filter_map(|probe| context.plain_run(probe, OutputFormat::Text));
             Judgement::from_assertions(
                 runs.map(|run| judge_run(&run)),
                 "the command of `bundle_install` was not run",

@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Returns when `program` was built, and which file of `package` changed last. `None` if the program is itself a file
 /// of the package, such as a script, or if a time is unknown.
-pub fn built(package: &Path, program: &Path) -> Option<BuildTimes> {
+pub fn build_times(package: &Path, program: &Path) -> Option<BuildTimes> {
     let code = PackageCode::all(package);
     let files = code.iter().filter_map(|package| walk(package, &mut Excluded::default()).ok()).flatten();
     let mut newest: Option<(SystemTime, String)> = None;

@@ -181,7 +181,7 @@ fn matches_in(
     let (tests, entries) = (RangeSet::new(tests), RangeSet::new(entries));
     found.retain(|(_, range, _)| !tests.contains(range));
     let matches = found.into_iter().map(|(index, range, name)| {
-        let origin = table.origin(index);
+        let origin = table.rule_origin(index);
         Match {
             check: origin.check.to_string(),
             language: file.language,
@@ -279,7 +279,7 @@ fn waiver(comment: &Node<'_, Tree>, lines: &LineIndex<'_>, file: &str) -> Vec<So
             None => (rest.trim().trim_end_matches("*/"), ""),
         };
         let (line, _) = lines.place(start + offset);
-        let own = !lines.before(start).trim().is_empty();
+        let own = !lines.line_before(start).trim().is_empty();
         Some(SourceWaiver {
             file: file.to_owned(),
             line,
@@ -319,7 +319,7 @@ impl<'a> LineIndex<'a> {
     }
 
     /// Returns the part of a line that precedes the byte at `offset`.
-    fn before(&self, offset: usize) -> &'a str {
+    fn line_before(&self, offset: usize) -> &'a str {
         &self.text[self.starts[self.starts.partition_point(|start| *start <= offset) - 1]..offset]
     }
 

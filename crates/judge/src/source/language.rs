@@ -119,7 +119,7 @@ pub(super) const ROWS: [LanguageRow; 4] = [
     },
 ];
 
-pub(super) fn row(language: Language) -> &'static LanguageRow {
+pub(super) fn language_row(language: Language) -> &'static LanguageRow {
     &ROWS[language as usize]
 }
 

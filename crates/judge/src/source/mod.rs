@@ -31,7 +31,7 @@ mod unread;
 mod walk;
 
 #[cfg(feature = "source")]
-pub use built::built;
+pub use built::build_times;
 #[cfg(feature = "project")]
 pub use exclusions::name_in;
 #[cfg(feature = "project")]

@@ -1,6 +1,6 @@
 //! The compiled rules of the source checks: one table per grammar, by kind of node.
 
-use super::language::row;
+use super::language::language_row;
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::catalogue::{Check, SourceRule};
 use agentnative_core::model::{CheckId, Language};
@@ -62,7 +62,7 @@ impl Rules {
     }
 
     /// Returns the rules of `language` for the first pass; `None` if there are none.
-    pub(super) fn first(&self, language: Language) -> Option<Result<RuleTable<'_>>> {
+    pub(super) fn first_pass_rules(&self, language: Language) -> Option<Result<RuleTable<'_>>> {
         let pass = &self.languages.get(&language)?.first;
         let words = pass.origins.iter().flat_map(|origin| &origin.rule.words).map(String::as_str);
         Some(RuleTable::new(pass, &words.chain([WAIVER]).collect::<Vec<_>>()))
@@ -70,7 +70,11 @@ impl Rules {
 
     /// Returns the rules of `language` for the second pass, which search for `names` that the first pass captured.
     /// `None` if there are none.
-    pub(super) fn second(&self, language: Language, names: &[&str]) -> Option<Result<RuleTable<'_>>> {
+    pub(super) fn second_pass_rules(
+        &self,
+        language: Language,
+        names: &[&str],
+    ) -> Option<Result<RuleTable<'_>>> {
         let pass = &self.languages.get(&language)?.second;
         Some(RuleTable::new(pass, names))
     }
@@ -86,7 +90,8 @@ impl Rules {
 
 impl Pass {
     fn new(language: Language) -> Self {
-        let mut langs: Vec<SupportLang> = row(language).grammars.iter().map(|(_, lang)| *lang).collect();
+        let mut langs: Vec<SupportLang> =
+            language_row(language).grammars.iter().map(|(_, lang)| *lang).collect();
         langs.dedup();
         let grammars = langs.into_iter().map(|lang| (lang, OnceLock::new())).collect();
         Self { language, origins: Vec::new(), grammars }
@@ -125,7 +130,7 @@ impl<'a> RuleTable<'a> {
     }
 
     /// Returns the rule with this index, and its check.
-    pub fn origin(&self, index: usize) -> &Origin {
+    pub fn rule_origin(&self, index: usize) -> &Origin {
         &self.pass.origins[index]
     }
 
@@ -181,7 +186,7 @@ impl Grammar {
             compile(lang, &format!("rule: {yaml}"))
                 .map_err(|what| Error::general(format!("the row of {}: {what}", language.name())))
         };
-        let row = row(language);
+        let row = language_row(language);
         let (tests, program) = (row.tests.map(own).transpose()?, row.program.map(own).transpose()?);
         Ok(Self { rules, kinds, entry: own(row.entry)?, tests, program })
     }

@@ -57,7 +57,7 @@ pub fn scan(folder: &Path, rules: &Rules) -> Result<CodeFacts> {
     }
     let mut tables = BTreeMap::new();
     for language in facts.files.keys() {
-        if let Some(table) = rules.first(*language) {
+        if let Some(table) = rules.first_pass_rules(*language) {
             tables.insert(*language, table?);
         }
     }
@@ -91,7 +91,7 @@ fn second_pass(files: &[SourceFile<'_>], rules: &Rules, facts: &mut CodeFacts) -
     }
     let mut tables = BTreeMap::new();
     for (language, names) in &names {
-        if let Some(table) = rules.second(*language, &names.iter().copied().collect::<Vec<_>>()) {
+        if let Some(table) = rules.second_pass_rules(*language, &names.iter().copied().collect::<Vec<_>>()) {
             tables.insert(*language, table?);
         }
     }

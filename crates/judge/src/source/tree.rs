@@ -122,7 +122,7 @@ impl Tree {
     }
 
     /// Uses up `steps` of the remaining steps; `None` if too few are left.
-    fn step(&self, steps: usize) -> Option<()> {
+    fn use_up_steps(&self, steps: usize) -> Option<()> {
         let left = self.steps.get().saturating_sub(steps as u64);
         self.steps.set(left);
         (left > 0).then_some(())
@@ -140,11 +140,11 @@ impl<'t> TreeNode<'t> {
     }
 
     fn first_child(self) -> Option<Self> {
-        self.to((self.entry().children > 0).then_some(self.index + 1))
+        self.node_at((self.entry().children > 0).then_some(self.index + 1))
     }
 
-    fn to(self, index: Option<u32>) -> Option<Self> {
-        self.tree.step(1)?;
+    fn node_at(self, index: Option<u32>) -> Option<Self> {
+        self.tree.use_up_steps(1)?;
         Some(Self { index: index?, ..self })
     }
 
@@ -186,7 +186,7 @@ impl ExactSizeIterator for Children<'_> {}
 
 impl<'t> SgNode<'t> for TreeNode<'t> {
     fn parent(&self) -> Option<Self> {
-        self.to(self.entry().parent)
+        self.node_at(self.entry().parent)
     }
 
     fn ancestors(&self, _root: Self) -> impl Iterator<Item = Self> {
@@ -195,7 +195,7 @@ impl<'t> SgNode<'t> for TreeNode<'t> {
 
     fn dfs(&self) -> impl Iterator<Item = Self> {
         let this = *self;
-        (self.index..self.entry().subtree_end).map_while(move |index| this.to(Some(index)))
+        (self.index..self.entry().subtree_end).map_while(move |index| this.node_at(Some(index)))
     }
 
     fn children(&self) -> impl ExactSizeIterator<Item = Self> {
@@ -204,11 +204,11 @@ impl<'t> SgNode<'t> for TreeNode<'t> {
     }
 
     fn next(&self) -> Option<Self> {
-        self.to(self.entry().next)
+        self.node_at(self.entry().next)
     }
 
     fn prev(&self) -> Option<Self> {
-        self.to(self.entry().previous)
+        self.node_at(self.entry().previous)
     }
 
     fn next_all(&self) -> impl Iterator<Item = Self> {
@@ -301,6 +301,6 @@ impl Doc for Tree {
 
     fn get_node_text<'t>(&'t self, node: &TreeNode<'t>) -> Cow<'t, str> {
         let text = &self.text[node.range()];
-        Cow::Borrowed(if self.step(1 + text.len() / BYTES_PER_STEP).is_some() { text } else { "" })
+        Cow::Borrowed(if self.use_up_steps(1 + text.len() / BYTES_PER_STEP).is_some() { text } else { "" })
     }
 }

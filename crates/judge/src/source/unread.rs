@@ -65,7 +65,7 @@ impl<'f, 'p> ImportGraph<'f, 'p> {
             unread.push(UnreadCode { name: start.name.clone(), importer: None, why });
         }
         if !has_source {
-            let stems: BTreeSet<PathBuf> = own.iter().flat_map(|path| stems(path)).collect();
+            let stems: BTreeSet<PathBuf> = own.iter().flat_map(|path| import_paths(path)).collect();
             let by_path = self.imports.iter().filter(|(_, path, ..)| !is_go(path));
             let imports = by_path.filter_map(|(importer, path, entry, name)| {
                 let why = why_unread(&package.folder, &stems, path, *entry, name)?;
@@ -135,7 +135,7 @@ fn go_main(folder: &Path) -> Option<PathBuf> {
 
 /// Returns the paths by which imports name a file: the path without its extension and, for an index file such as
 /// `index.ts`, its folder.
-fn stems(path: &Path) -> Vec<PathBuf> {
+fn import_paths(path: &Path) -> Vec<PathBuf> {
     let stem = path.with_extension("");
     let is_index = stem.file_name().is_some_and(|name| name == "index" || name == "__init__");
     let folder = stem.parent().filter(|_| is_index).map(Path::to_owned);

@@ -53,7 +53,7 @@ impl Code<'_> {
     }
 
     /// Returns a text with the first skipped files, each with the reason, and the number of the others.
-    pub(super) fn list(&self, skipped: &[SkippedFile]) -> String {
+    pub(super) fn skipped_files_text(&self, skipped: &[SkippedFile]) -> String {
         let name = |file: &SkippedFile| format!("{} ({})", self.path(&file.file), file.why);
         let mut parts: Vec<String> = skipped.iter().take(MAX_NAMED).map(name).collect();
         if skipped.len() > MAX_NAMED {

@@ -69,7 +69,7 @@ pub fn code_notes(code: &Code<'_>) -> Vec<String> {
         notes.push(format!("{}:{line}: {what}", code.path(file)));
     }
     if !code.facts.skipped.is_empty() {
-        notes.push(format!("source files skipped: {}", code.list(&code.facts.skipped)));
+        notes.push(format!("source files skipped: {}", code.skipped_files_text(&code.facts.skipped)));
     }
     if code.facts.excluded.folders > 0 {
         notes.push(format!("source folders that could not be read: {}", code.facts.excluded.folders));

@@ -94,7 +94,7 @@ impl<'a> CheckView<'a> {
         }
         let mut gaps = String::new();
         if facts.skipped.iter().any(|skipped| covered.contains(&skipped.language)) {
-            gaps.push_str(&format!("; skipped: {}", self.code.list(&facts.skipped)));
+            gaps.push_str(&format!("; skipped: {}", self.code.skipped_files_text(&facts.skipped)));
         }
         gaps.push_str(&self.code.unread());
         if facts.excluded.folders > 0 {

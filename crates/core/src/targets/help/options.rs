@@ -63,7 +63,7 @@ impl CliOption {
     }
 
     /// Sets `value`, `values`, `variable` and `required` from the complete head and description of the option.
-    fn interpreted(mut self) -> Self {
+    fn with_parsed_description(mut self) -> Self {
         let text = self.description();
         self.values = self.listed_values().unwrap_or_default();
         let is_flag =
@@ -220,7 +220,7 @@ pub(super) fn parse(page: &HelpPage) -> Vec<CliOption> {
     }
     // One line of a usage can add several options.
     options.truncate(MAX_OPTIONS);
-    merge_usage(options.into_iter().map(CliOption::interpreted).collect(), &page.usage)
+    merge_usage(options.into_iter().map(CliOption::with_parsed_description).collect(), &page.usage)
 }
 
 /// Merges the options that a usage shows with those that are described below it. Removes an option of the usage if a
@@ -263,11 +263,12 @@ pub(super) fn options_in_form(form: &str) -> Vec<CliOption> {
                 true => head.split('|').filter_map(option_name).collect(),
                 false => head.split([' ', '=']).take(1).filter_map(option_name).collect(),
             };
-            (!names.is_empty()).then(|| CliOption::new(names, head).interpreted())
+            (!names.is_empty()).then(|| CliOption::new(names, head).with_parsed_description())
         })
     });
     let bare = words.iter().skip(1).filter(|word| word.starts_with('-'));
-    let bare = bare.filter_map(|word| Some(CliOption::new(vec![option_name(word)?], word).interpreted()));
+    let bare = bare
+        .filter_map(|word| Some(CliOption::new(vec![option_name(word)?], word).with_parsed_description()));
     options.chain(bare).collect()
 }
 
