@@ -80,7 +80,7 @@ impl<'a> CheckContext<'a> {
     }
 
     /// Returns the run of `key`. If it was not made, the error requests the runs of all `keys`. Only checks in
-    /// `REQUESTING_REPETITIONS` may call this, as for [`repeated`](Self::repeated).
+    /// `REQUESTING_REPETITIONS` may call this, as for [`repeated_runs`](Self::repeated_runs).
     pub fn run_or_request(&'a self, key: &RunKey, keys: &[RunKey]) -> Result<RunView<'a>, Reason> {
         self.run_by_key(key).ok_or_else(|| {
             let message = format!("{} was not run under {}", self.name_of(key), key.variant.name());

@@ -61,7 +61,7 @@ impl<'a> Table<'a> {
         self.allow_with(keys, |_| None);
     }
 
-    /// Reports every key that is not in `keys`, like [`Table::allow`]. `hint` returns advice on an unknown key, such as
+    /// Reports every key that is not in `keys`, like [`Table::report_unknown_keys`]. `hint` returns advice on an unknown key, such as
     /// where it belongs.
     pub fn allow_with(&self, keys: &[&str], hint: impl Fn(&str) -> Option<String>) {
         for key in self.entries.keys() {
