@@ -21,8 +21,8 @@ pub(super) struct BaselineFiles {
 struct NewBaseline {
     path: PathBuf,
     file: AtomicFile,
-    /// The entries of the file to be replaced and of the `--baseline` file. Entries that this check does not decide are
-    /// kept.
+    /// The entries of the existing file at `path` and of the `--baseline` file. The new file keeps an entry if this run
+    /// of the check neither finds nor refutes its problem.
     old: Baseline,
     /// True without `--baseline`: nothing is accepted yet.
     is_first: bool,

@@ -288,7 +288,7 @@ fn show_change(change: &Change, indent: usize, with_witness: bool, page: &mut Pa
     let arrow = [StyledText::dim("--> "), StyledText::strong(pointer), StyledText::dim(within)];
     page.line(indent + 2, &arrow);
     let mut detail = |label: &str, text: &str| detail(label, text, indent + 4, page);
-    for (label, value) in [("old", &change.old_value), ("new", &change.new)] {
+    for (label, value) in [("old", &change.old), ("new", &change.new)] {
         if let Some(value) = value {
             detail(label, &short(value));
         }

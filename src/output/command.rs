@@ -23,7 +23,7 @@ pub(super) fn short_command_line(report: &Report, folder: Option<&Path>, line: &
 
 /// Returns the short command line of the run that shows the evidence, after assignments of the environment variables
 /// that the run sets. It is ready to paste into a shell.
-pub(super) fn to_paste(report: &Report, folder: Option<&Path>, evidence: &Evidence) -> Option<String> {
+pub(super) fn shell_command(report: &Report, folder: Option<&Path>, evidence: &Evidence) -> Option<String> {
     let line = short_command_line(report, folder, evidence.argv.as_deref()?);
     let set =
         evidence.variant.map(|variant| condition_assignments(variant, evidence.nth.unwrap_or_default()));

@@ -72,7 +72,7 @@ pub(super) fn problems<'a>(view: &ReportView<'_>, judged: &'a Judged) -> Vec<Rep
             let key = format!("{:016x}", xxh3_64(format!("{key}\0{}", same_problem.len()).as_bytes()));
             same_problem.push(problems.len());
             let help = result.id.check().help.for_toolkit(toolkit);
-            let command = evidence.and_then(|evidence| command::to_paste(report, view.folder, evidence));
+            let command = evidence.and_then(|evidence| command::shell_command(report, view.folder, evidence));
             let command = command.map(|command| shorten_to_line(&command));
             problems.push(ReportedProblem {
                 report,

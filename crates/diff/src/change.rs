@@ -62,7 +62,7 @@ pub struct Change {
     pub pointer: String,
     /// What the old version guaranteed, limited to the part that changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub old_value: Option<Value>,
+    pub old: Option<Value>,
     /// What the new version guarantees, limited to the part that changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new: Option<Value>,
@@ -106,7 +106,7 @@ impl Change {
     }
 
     pub(super) fn old(self, old: impl Serialize) -> Self {
-        Self { old_value: Some(json!(old)), ..self }
+        Self { old: Some(json!(old)), ..self }
     }
 
     pub(super) fn new_value(self, new: impl Serialize) -> Self {
@@ -115,7 +115,7 @@ impl Change {
 
     /// Sets `old` and `new`: what each version guarantees. `None` leaves a field empty.
     pub(super) fn with_old_and_new(self, old: Option<impl Serialize>, new: Option<impl Serialize>) -> Self {
-        Self { old_value: old.map(|old| json!(old)), new: new.map(|new| json!(new)), ..self }
+        Self { old: old.map(|old| json!(old)), new: new.map(|new| json!(new)), ..self }
     }
 
     pub(super) fn example(self, example: Option<Value>) -> Self {

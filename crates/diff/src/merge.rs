@@ -21,8 +21,7 @@ pub(super) fn merge_duplicates(changes: Vec<Change>) -> Vec<Change> {
 /// Returns whether two changes are in different outputs and are equal otherwise.
 fn is_same_change(known: &Change, other: &Change) -> bool {
     let content = |change: &Change| {
-        let Change { rule, class, event, in_error, variant, old_value: old, new, message, .. } =
-            change.clone();
+        let Change { rule, class, event, in_error, variant, old, new, message, .. } = change.clone();
         (rule, class, event, in_error, variant, old, new, message)
     };
     (&known.probe, known.format) != (&other.probe, other.format)

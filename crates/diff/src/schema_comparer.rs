@@ -113,7 +113,7 @@ impl<'a> SchemaComparer<'a> {
             }
         }
         for change in &mut changes {
-            (change.old_value, change.new) = (Some(type_names(old)), Some(type_names(new)));
+            (change.old, change.new) = (Some(type_names(old)), Some(type_names(new)));
             change.example =
                 if change.class == ChangeSeverity::Breaking { self.example_of(&added_alts) } else { None };
         }

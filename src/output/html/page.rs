@@ -221,7 +221,7 @@ impl<'a> VerdictView<'a> {
                 .evidence
                 .iter()
                 .map(|evidence| {
-                    let command = command::to_paste(&judged.report, view.folder, evidence);
+                    let command = command::shell_command(&judged.report, view.folder, evidence);
                     Fault::of(observations, result, evidence, command)
                 })
                 .collect(),

@@ -12,7 +12,7 @@ use strict_json::sanitize;
 /// Maximum number of kinds of problems that are shown for one check; further kinds are only named.
 const MAX_KINDS: usize = 2;
 /// Maximum number of places that are listed for one problem; more are counted.
-const MAX_PLACES: usize = 6;
+const MAX_SHOWN_LOCATIONS: usize = 6;
 /// Maximum length of the list of further places in a short report, in bytes; a longer list is omitted.
 const MAX_SHORT_PLACES: usize = 20;
 /// Maximum length of a command line, in characters.
@@ -246,10 +246,11 @@ fn list_other_places(kind: &SameKindProblems<'_>, more: usize) -> Option<String>
         places.extend(place.filter(|place| !places.contains(place)));
     }
     let kinds = [("", files), ("", probes), ("in ", formats), ("", conditions)];
-    let left_out = kinds.iter().map(|(_, places)| places.len().saturating_sub(MAX_PLACES)).sum::<usize>();
+    let left_out =
+        kinds.iter().map(|(_, places)| places.len().saturating_sub(MAX_SHOWN_LOCATIONS)).sum::<usize>();
     let kinds = kinds.into_iter().filter(|(_, places)| !places.is_empty());
     let kinds = kinds.map(|(before, mut places)| {
-        places.truncate(MAX_PLACES);
+        places.truncate(MAX_SHOWN_LOCATIONS);
         before.to_owned() + &places.join(", ")
     });
     let known = kinds.collect::<Vec<_>>().join("; ");

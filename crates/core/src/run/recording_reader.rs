@@ -108,7 +108,7 @@ struct RecordingLine {
 
 impl RecordingLine {
     /// Converts a column in `text` to the column in the recording, which contains the streams.
-    fn column(&self, column: usize) -> usize {
+    fn original_column(&self, column: usize) -> usize {
         let before = self.replaced.iter().take_while(|(at, _)| *at < column);
         column + before.map(|(_, shorter_by)| shorter_by).sum::<usize>()
     }
@@ -186,7 +186,7 @@ impl Sink for Runs {
         if let Err(error) = self.append(event) {
             self.fail(error);
         } else if self.length + self.line.text.len() > MAX_TEXT_SIZE {
-            self.fail(self.line.invalid(self.line.column(self.line.text.len()), too_long()));
+            self.fail(self.line.invalid(self.line.original_column(self.line.text.len()), too_long()));
         }
     }
 
@@ -271,7 +271,10 @@ impl Runs {
         let recorded: Observation<RecordedStream<StreamReference>> = serde_json::from_slice(&line.text)
             .map_err(|error| {
                 let incomplete = "expected one JSON object; the recording is damaged";
-                line.invalid(line.column(error.column()), if error.is_data() { EXPECTED } else { incomplete })
+                line.invalid(
+                    line.original_column(error.column()),
+                    if error.is_data() { EXPECTED } else { incomplete },
+                )
             })?;
         let observation = recorded.map_streams(|stream, RecordedStream { bytes, chunks }| {
             let bytes = match bytes {

@@ -216,8 +216,10 @@ pub(super) fn tag_value(tag: &Tag) -> Value {
     if DISCRIMINATORS[tag.key].boolean { json!(&*tag.value == "true") } else { json!(tag.value) }
 }
 
-/// Returns whether groups of objects have different structures. That is so if a key is in all objects of one group and
-/// in none of another, if the values of a key have no common type, or if a group is a map.
+/// Returns whether groups of objects have different structures.
+///
+/// The structures differ if a key is in all objects of one group and in none of another, or if the values of a key have
+/// no common type. A group of maps, which have arbitrary keys, always differs.
 fn groups_differ(groups: &[&Group]) -> bool {
     let mut keys: BTreeMap<&str, (bool, u64, u8)> = BTreeMap::new();
     for group in groups {

@@ -216,8 +216,8 @@ impl<'b> Schemas<'b> {
         ChildSchema { node: (!schemas.is_empty()).then(|| self.node(&schemas)), key }
     }
 
-    /// Returns the schemas of a member or an element under all matching alternatives, and how they describe its key.
-    /// `token` is its key or index.
+    /// Returns the schemas that the matching alternatives have for one member of an object or one element of an array;
+    /// `token` is the key or index. The second value is the way in which these schemas describe the key.
     fn child_nodes(&self, matching: &Matching<'_, 'b>, token: &str) -> (Nodes<'b>, KeyKind) {
         let mut nodes: Nodes<'b> = Vec::new();
         let mut kind = None;

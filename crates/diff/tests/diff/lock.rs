@@ -118,8 +118,7 @@ fn removed_types_are_reported() {
     ] {
         let class = |rule: &str, old: &str| {
             let found = changes.iter().find(|change| {
-                change.rule == rule
-                    && change.old_value.as_ref().is_some_and(|value| value.as_str() == Some(old))
+                change.rule == rule && change.old.as_ref().is_some_and(|value| value.as_str() == Some(old))
             });
             found.map(|change| (change.class, change.pointer.as_str()))
         };

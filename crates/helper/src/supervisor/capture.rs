@@ -77,7 +77,7 @@ impl CaptureBuffer {
         self.awaited = Some(AwaitedText { text: text.into(), tail: Vec::new(), found: false });
     }
 
-    pub fn has_found_text(&self) -> bool {
+    pub fn has_received_awaited_text(&self) -> bool {
         self.awaited.as_ref().is_some_and(|awaited| awaited.found)
     }
 

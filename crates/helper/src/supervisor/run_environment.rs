@@ -11,11 +11,14 @@ use crate::{Job, RequestedConfinement, Variant};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-/// Returns the environment variables of one run. They are the common variables, the folders of the run, the variables
-/// of its variant with the folder of its locale, the tag of the run, and the variables of the job. Later ones override
-/// earlier ones.
+/// Returns the environment variables of one run. Later groups of this list override earlier ones:
 ///
-/// For a trusted job, the caller's environment replaces the first two. If such a job is confined, it also receives a
+/// 1. the common variables and the folders of the run,
+/// 2. the variables of its variant, and the folder of its locale,
+/// 3. the variable that marks the processes of the run,
+/// 4. the variables of the job.
+///
+/// For a trusted job, the caller's environment replaces the first group. If such a job is confined, it also receives a
 /// writable `TMPDIR`.
 pub(super) fn run_environment(
     job: &Job,

@@ -128,8 +128,8 @@ impl Stream {
         self.capture.await_text(text);
     }
 
-    pub fn has_found_text(&self) -> bool {
-        self.capture.has_found_text()
+    pub fn has_received_awaited_text(&self) -> bool {
+        self.capture.has_received_awaited_text()
     }
 
     /// Reads the stream without pauses from now on.

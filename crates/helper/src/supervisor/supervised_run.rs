@@ -320,7 +320,9 @@ impl SupervisedRun<'_> {
     /// Sends the signal that interrupts the run, if it is due at `now`.
     fn interrupt(&mut self, now: Instant) {
         self.interrupt = match self.interrupt {
-            Interrupt::Awaited(signal) if self.stdout.has_found_text() || self.stderr.has_found_text() => {
+            Interrupt::Awaited(signal)
+                if self.stdout.has_received_awaited_text() || self.stderr.has_received_awaited_text() =>
+            {
                 Interrupt::At(now + INTERRUPTION_DELAY, signal)
             }
             Interrupt::At(at, signal) if now >= at => {
@@ -365,7 +367,9 @@ impl SupervisedRun<'_> {
             }
             let is_ready = match ready {
                 Ready::Port(port) => is_listening(*port).await,
-                Ready::Line(_) => self.stdout.has_found_text() || self.stderr.has_found_text(),
+                Ready::Line(_) => {
+                    self.stdout.has_received_awaited_text() || self.stderr.has_received_awaited_text()
+                }
             };
             if is_ready {
                 // The port of a service that has ended belongs to another program.
