@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Reads nothing, since the crate was compiled without the feature `project`, and adds a note on that to the recording.
 /// Checks of files and code are then unverified.
-pub(super) fn read(
+pub(super) fn add_code_facts(
     _: &CodeBase,
     _: Option<&Path>,
     _source: bool,
