@@ -8,6 +8,7 @@ mod differential;
 #[path = "../../../../tests/support/documents.rs"]
 mod documents;
 mod folder;
+mod known_findings;
 mod mutants;
 #[path = "../../../../tests/support/own_process.rs"]
 mod own_process;
