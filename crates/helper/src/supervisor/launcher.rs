@@ -100,7 +100,7 @@ const NO_CONFINEMENT: &str =
     "it has to be confined, and this system has neither namespaces for it nor Landlock";
 
 fn confine(plan: &Plan) -> io::Result<Option<Confinement>> {
-    match &plan.rung {
+    match &plan.level {
         ConfinementLevel::None => Ok(None),
         ConfinementLevel::Landlock(paths) => {
             let network = match plan.job.network {

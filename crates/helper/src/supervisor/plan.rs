@@ -16,7 +16,7 @@ pub(super) struct Plan {
     pub job: Job,
     /// Process ID that the launcher expects its parent to have. The target is killed when the parent ends.
     pub parent: i32,
-    pub rung: ConfinementLevel,
+    pub level: ConfinementLevel,
     /// Limit on the processor time of the run, in seconds.
     pub cpu: u64,
     /// Limit on the size of a file, in bytes.

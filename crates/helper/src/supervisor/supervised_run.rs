@@ -1,5 +1,7 @@
 //! One call in progress, supervised from its start until all its processes have ended.
 
+mod ending;
+
 use super::call_kind::{CallKind, MAX_SERVICE_LIFETIME, MAX_SERVICE_OUTPUT};
 use super::capture::OutputOverflow;
 use super::channel::{Channels, StdinFeed, open_channels};
@@ -16,14 +18,13 @@ use super::run_environment::run_environment;
 use super::sandbox::{Init, wants_namespaces};
 use super::sandbox_spec::SandboxSpec;
 use super::start_folder::{StartFolder, writable_folders};
-use super::status::ProcessStatus;
-use super::stop::{STOP, STOP_NOW, Stop};
+use super::stop::{STOP, Stop};
 use super::stream::{ReadResult, Stream};
 use crate::outcome::ETIMEDOUT;
 use crate::sys::{self, CpuTimes, StdioIds, WaitDetector, WaitState};
 use crate::{
-    Confinement, FileLock, Interruption, Job, Leftover, Limit, Outcome, Ready, RequestedConfinement, RunEnd,
-    Starvation, StopSignal, Waiting,
+    Confinement, FileLock, Interruption, Job, Outcome, Ready, RequestedConfinement, RunEnd, Starvation,
+    StopSignal, Waiting,
 };
 use rustix::process::{Signal, getpid};
 use std::io;
@@ -37,8 +38,6 @@ use tokio::time::{Instant, sleep_until};
 const SHORT_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Interval between two checks of a run that cannot wait for input, and whose stdout is not a file.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
-/// Interval between two checks whether a run still has processes, while only their end is awaited.
-const LEFTOVER_INTERVAL: Duration = Duration::from_millis(4);
 /// Time between the last record of a run's state and the deadline. The difference shows whether the run used a
 /// processor.
 const SAMPLE_BEFORE_DEADLINE: Duration = Duration::from_millis(100);
@@ -46,8 +45,6 @@ const SAMPLE_BEFORE_DEADLINE: Duration = Duration::from_millis(100);
 const INTERRUPTION_DELAY: Duration = Duration::from_millis(50);
 /// Maximum time until a target is started; only an unresponsive file system exceeds it.
 const LAUNCH_TIMEOUT: Duration = Duration::from_secs(30);
-/// Maximum time to wait for the end of a killed leader. A leader that takes longer is in an uninterruptible wait.
-const KILL_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Makes one call of a job's program in the folder of its run, and returns the outcome when all processes have ended.
 pub(super) async fn supervise_call(
@@ -65,7 +62,7 @@ pub(super) async fn supervise_call(
     };
     let plan = plan(common, job, lifetime, folder, &tag).await?;
     let (socket, launcher_socket) = UnixStream::pair()?;
-    let mut leader = match common.zygote_for(&plan.rung).await {
+    let mut leader = match common.zygote_for(&plan.level).await {
         Some(zygote) => {
             let spec = SandboxSpec::new(common, &plan.job, folder, tag.run_id);
             Leader::Confined(Init::start(zygote, &spec, launcher_socket).await?)
@@ -76,7 +73,7 @@ pub(super) async fn supervise_call(
     let read_only_start = match &leader {
         Leader::Confined(init) => init.read_only_start,
         Leader::Child(_) => {
-            matches!(plan.rung, ConfinementLevel::Landlock(_))
+            matches!(plan.level, ConfinementLevel::Landlock(_))
                 && matches!(StartFolder::for_job(job, &common.homes), StartFolder::View(_))
         }
     };
@@ -165,7 +162,7 @@ async fn plan(
     Ok(Plan {
         job: Job { env: env.into_iter().collect(), cwd, ..job.clone() },
         parent: if level == ConfinementLevel::Namespaces { 1 } else { getpid().as_raw_pid() },
-        rung: level,
+        level,
         // More than all processors can provide in the lifetime: it ends processes that outlive the supervisor.
         cpu: (lifetime.as_secs() + 5) * common.processors,
         file_size: tag.file_size,
@@ -431,144 +428,6 @@ impl SupervisedRun<'_> {
 
     fn is_open(&self) -> bool {
         self.stdout.is_open() || self.stderr.is_open()
-    }
-
-    /// Captures the output of the remaining processes after the end of the leader, until the drain time is over.
-    /// Returns an overflow if a stream exceeds its limit.
-    async fn drain(&mut self) -> Option<OutputOverflow> {
-        if !self.tree.running_members().is_empty() {
-            self.start_limit(self.drain);
-        } else {
-            self.clock.restart(self.drain, Instant::now());
-        }
-        self.stdout.read_eagerly();
-        while (self.is_open() || !self.tree.running_members().is_empty())
-            && !self.is_time_over(Instant::now())
-        {
-            let until = self.clock.next_check();
-            let wake = if self.is_open() { until } else { until.min(Instant::now() + LEFTOVER_INTERVAL) };
-            match self.wait_for_event(wake, STOP_NOW).await {
-                RunProgress::Overflow(overflow) => return Some(overflow),
-                RunProgress::Stop => break,
-                RunProgress::Moved | RunProgress::Ended | RunProgress::Time => {}
-            }
-        }
-        self.read_available()
-    }
-
-    /// Captures the bytes that the streams contain now. Returns an overflow if a stream exceeds its limit.
-    fn read_available(&mut self) -> Option<OutputOverflow> {
-        let steps = [self.stdout.read_available(), self.stderr.read_available()];
-        let overflow = steps.into_iter().find_map(|step| match step {
-            ReadResult::Overflow(overflow) => Some(overflow),
-            ReadResult::Continue | ReadResult::End => None,
-        });
-        overflow.or_else(|| self.stdout.file_overflow())
-    }
-
-    /// Sends SIGTERM to the leader and its group, and SIGKILL after a grace period. There is no grace period for a run
-    /// that exceeds a resource limit other than the length of its output, since it would use more and more.
-    async fn end_by_force(&mut self, end: &RunEnd) {
-        self.stdout.read_eagerly();
-        self.tree.signal(Signal::TERM);
-        self.tree.signal(Signal::CONT);
-        let is_growing = matches!(end, RunEnd::TooMuch(limit) if !matches!(limit, Limit::Output(_)));
-        if is_growing {
-            self.meter.kill();
-        }
-        self.start_limit(self.grace);
-        // A process in another session has not received the signal, so there is nothing to wait for.
-        let is_left =
-            |run: &Self| run.tree.running_members().iter().any(|stat| !run.tree.is_in_other_session(stat));
-        while !is_growing && (self.ended.is_none() || is_left(self)) && !self.is_time_over(Instant::now()) {
-            let wake = self.clock.next_check().min(Instant::now() + LEFTOVER_INTERVAL);
-            if let RunProgress::Stop = self.wait_for_event(wake, STOP_NOW).await {
-                break;
-            }
-        }
-        self.tree.signal(Signal::KILL);
-        let until = Instant::now() + KILL_TIMEOUT;
-        while Instant::now() < until && self.ended.is_none() {
-            self.wait_for_event(until, u8::MAX).await;
-        }
-    }
-
-    /// Ends the run by force if `forced_end` is set, kills the remaining processes, and returns the outcome.
-    async fn finish(mut self, forced_end: Option<ForcedEnd>) -> io::Result<Outcome> {
-        let by_force = forced_end.is_some();
-        if self.is_timed && !by_force {
-            self.sample(Instant::now());
-            self.starvation = self.clock.starvation();
-        }
-        let (mut end, waiting) =
-            forced_end.unwrap_or_else(|| (self.meter.reclassify(self.end_of_leader()), None));
-        let mut left = if by_force {
-            self.end_by_force(&end).await;
-            let mut left = self.tree.running_members();
-            left.retain(|stat| self.tree.is_in_other_session(stat));
-            left
-        } else {
-            if let Some(overflow) = self.drain().await {
-                end = overflow.into();
-            }
-            self.tree.running_members()
-        };
-        let held_open = !by_force && self.is_open();
-        if !by_force && (!left.is_empty() || held_open) {
-            self.starvation = self.clock.starvation();
-        }
-        if !left.is_empty() || held_open {
-            self.tree.signal(Signal::KILL);
-        }
-        if by_force || !left.is_empty() || held_open {
-            self.meter.kill();
-        }
-        match &self.leader {
-            // The kernel kills all processes of the namespace.
-            Leader::Confined(init) => init.kill_all().await,
-            Leader::Child(_) => self.tree.kill_members().await,
-        }
-        if by_force {
-            self.read_available();
-        }
-        let survivors = self.tree.running_members();
-        left.retain(|stat| survivors.iter().all(|survivor| survivor.pid != stat.pid));
-        let mut left_behind: Vec<Leftover> =
-            left.into_iter().map(|stat| self.tree.leftover(stat, false)).collect();
-        left_behind.extend(survivors.into_iter().map(|stat| self.tree.leftover(stat, true)));
-        left_behind.sort_by_key(|left| left.pid);
-        let ended = self.ended.unwrap_or_else(Instant::now);
-        let duration = ended - self.start;
-        let signalled = match self.interrupt {
-            Interrupt::Sent(at) => Some(ended - at),
-            _ => None,
-        };
-        let (stdout, stderr) = (self.stdout.finish().await?, self.stderr.finish().await?);
-        Ok(Outcome {
-            stdout,
-            stderr,
-            terminal: self.feed.into_terminal_output(),
-            started: Some(self.started),
-            duration,
-            left_behind,
-            held_open,
-            waiting,
-            signalled,
-            confinement: self.confinement,
-            missed_network: self.leader.missed_network(),
-            read_only_start: self.read_only_start,
-            starvation: self.starvation,
-            lock: self.lock,
-            ..end.into()
-        })
-    }
-
-    fn end_of_leader(&self) -> RunEnd {
-        match self.leader.status() {
-            Some(ProcessStatus::Exited(code)) => RunEnd::Exited(code),
-            Some(ProcessStatus::Signaled(signal)) => RunEnd::Signaled(signal),
-            None => RunEnd::NotStarted(0, "another process reaped it".into()),
-        }
     }
 }
 

@@ -26,6 +26,8 @@ mod kill;
 #[cfg(feature = "runtime")]
 mod locks;
 #[cfg(feature = "runtime")]
+mod mount_table;
+#[cfg(feature = "runtime")]
 mod mounts;
 #[cfg(feature = "runtime")]
 mod namespaces;
@@ -55,9 +57,11 @@ pub(crate) use kill::{become_reaper, kill_unless_reused, open_process, reap, wai
 #[cfg(feature = "runtime")]
 pub(crate) use locks::awaited_lock;
 #[cfg(feature = "runtime")]
+pub(crate) use mount_table::has_mounts_below;
+#[cfg(feature = "runtime")]
 pub(crate) use mounts::{
-    CopyOnWrite, EMPTY_FOLDER, FileView, MACHINE_FOLDER, SHARED_FOLDERS, confine_mounts, has_mounts_below,
-    none_if_missing, prepare_mounts, socket_paths,
+    CopyOnWrite, EMPTY_FOLDER, FileView, MACHINE_FOLDER, SHARED_FOLDERS, confine_mounts, none_if_missing,
+    prepare_mounts, socket_paths,
 };
 #[cfg(feature = "runtime")]
 pub(crate) use namespaces::{
