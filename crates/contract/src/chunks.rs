@@ -87,8 +87,8 @@ pub fn fold_chunks<R: Read + Send, S: Send, T: Send>(
     let ChunkSource { chunker, .. } = source.into_inner().unwrap_or_else(PoisonError::into_inner);
     let unmerged = unmerged.into_inner();
     let base = unmerged.first().map(|chunk| chunk.position);
-    let read = unmerged.into_iter().flat_map(|chunk| chunk.bytes).chain(chunker.rest);
+    let read: Vec<&[u8]> = unmerged.iter().map(|chunk| &chunk.bytes[..]).chain([&chunker.rest[..]]).collect();
     let rest =
-        base.map(|base| RemainingInput { reader: Cursor::new(read.collect()).chain(chunker.reader), base });
+        base.map(|base| RemainingInput { reader: Cursor::new(read.concat()).chain(chunker.reader), base });
     Ok((states, rest))
 }
