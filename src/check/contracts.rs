@@ -69,11 +69,11 @@ impl LoadedContracts {
         let format = if contracts.json.is_some() { OutputFormat::Json } else { OutputFormat::Jsonl };
         for probe in probes {
             probe.call.contract = contracts.clone();
-            let is_apart = probe.runs_only_in_scenarios();
+            let only_in_scenarios = probe.runs_only_in_scenarios();
             if let Some(effect) = &mut probe.effect {
                 effect.formats = vec![format];
             }
-            if !is_apart {
+            if !only_in_scenarios {
                 probe.formats = vec![format];
             }
             probe.call.format_flags.retain(|_, flag| flag.args().is_some());

@@ -58,7 +58,7 @@ pub(super) struct InferredSchema {
 const FRAMING_RULES: [&str; 3] = ["trailing", "multi-line", "torn"];
 
 pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<()> {
-    let rules = InferenceOptions { enum_threshold: args.enum_threshold, ..InferenceOptions::default() };
+    let options = InferenceOptions { enum_threshold: args.enum_threshold, ..InferenceOptions::default() };
     let state = args.state.as_deref().map(AtomicFile::create).transpose()?;
     let mut inference = Inference::new();
     for path in &args.merge {
@@ -88,7 +88,7 @@ pub(super) fn run(args: &InferArgs, output: &mut Output) -> Result<()> {
         let none = || Error::nothing_run("no samples found; no schema was inferred");
         return Err(error.unwrap_or_else(none));
     }
-    let schema = inference.schema(&rules);
+    let schema = inference.schema(&options);
     let text = pretty(&schema)?;
     let inferred = InferredSchema {
         files: inference.inputs(),

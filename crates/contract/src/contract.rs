@@ -127,7 +127,8 @@ impl Contract {
         self.spec.program.as_ref()
     }
 
-    /// Returns the bundled contract whose `[program]` has this name; `None` if there is none.
+    /// Returns the bundled contract that describes this program, or `None`. A contract names its program in the
+    /// table `[program]`.
     pub fn for_program(program: &str) -> Option<Self> {
         let is_for = |contract: &Self| contract.program().is_some_and(|known| known.name == program);
         // Only contracts that mention the program are compiled.

@@ -58,13 +58,13 @@ pub fn infer_spec(path: &Path) -> Result<OutputSpec> {
     if inference.records() == 0 {
         return Err(no_samples(&name));
     }
-    let rules = InferenceOptions::cautious();
+    let options = InferenceOptions::cautious();
     let default_framing = if inference.records() > 1 { Framing::Lines } else { Framing::Document };
     let framing = framing.unwrap_or(default_framing);
     let mut spec = OutputSpec { framing: Some(framing), ..OutputSpec::default() };
-    spec.kinds = inference.kinds(&rules);
+    spec.kinds = inference.kinds(&options);
     let mut keys = type_keys().filter(|_| framing == Framing::Lines);
-    match keys.find_map(|key| Some((key, inference.variants(key, &rules)?))) {
+    match keys.find_map(|key| Some((key, inference.variants(key, &options)?))) {
         Some((key, variants)) => {
             let types = variants
                 .into_iter()
@@ -74,7 +74,7 @@ pub fn infer_spec(path: &Path) -> Result<OutputSpec> {
             let bounds = infer_first_and_last_types(path, key)?;
             spec.events = Some(EventSpec { discriminator, types: types.collect(), ..bounds });
         }
-        None => spec.schema = Some(inference.schema(&rules)),
+        None => spec.schema = Some(inference.schema(&options)),
     }
     Ok(spec)
 }

@@ -56,7 +56,7 @@ impl Scan {
 
     /// Returns the first problem that makes the stream invalid as a document or as JSON Lines.
     pub fn first_structural_problem(&self) -> Option<&Problem> {
-        self.problems().find(|problem| problem.kind.class() == ProblemSeverity::Structural)
+        self.problems().find(|problem| problem.kind.severity() == ProblemSeverity::Structural)
     }
 
     pub fn problems(&self) -> impl Iterator<Item = &Problem> {
@@ -67,7 +67,7 @@ impl Scan {
     /// as in a progress line, does not change the cause.
     pub fn control_byte_problem(&self) -> Option<&Problem> {
         let first = self.problems().find(|problem| {
-            is_control(problem.kind) || problem.kind.class() == ProblemSeverity::Structural
+            is_control(problem.kind) || problem.kind.severity() == ProblemSeverity::Structural
         })?;
         (is_control(first.kind) || self.controls_follow).then_some(first)
     }

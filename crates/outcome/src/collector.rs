@@ -188,7 +188,7 @@ impl Sink for LineSink<'_> {
         let rejected = match kind {
             ProblemKind::Bom | ProblemKind::BlankLine | ProblemKind::MultiLine => false,
             ProblemKind::NonFinite | ProblemKind::InvalidEscape => true,
-            kind => kind.class() == ProblemSeverity::Structural,
+            kind => kind.severity() == ProblemSeverity::Structural,
         };
         if rejected && self.skip_reason.is_none() {
             self.skip_reason =

@@ -19,7 +19,7 @@ pub enum ProblemSeverity {
 }
 
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $kind:ident $class:ident $name:literal,)*) => {
+    ($($(#[$doc:meta])* $kind:ident $severity:ident $name:literal,)*) => {
         /// The kind of a problem in JSON, such as a duplicate key.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum ProblemKind { $($(#[$doc])* $kind,)* }
@@ -29,8 +29,8 @@ macro_rules! kinds {
             pub const ALL: &[Self] = &[$(Self::$kind,)*];
 
             /// Returns the severity of problems of this kind.
-            pub const fn class(self) -> ProblemSeverity {
-                match self { $(Self::$kind => ProblemSeverity::$class,)* }
+            pub const fn severity(self) -> ProblemSeverity {
+                match self { $(Self::$kind => ProblemSeverity::$severity,)* }
             }
 
             /// Returns the stable name of the kind, such as `duplicate-key`.
@@ -94,7 +94,7 @@ impl ProblemKind {
     /// Returns whether a strict reader rejects a document or record with this kind of problem: true for all structural
     /// and strict kinds.
     pub const fn rejects(self) -> bool {
-        matches!(self.class(), ProblemSeverity::Structural | ProblemSeverity::Strict)
+        matches!(self.severity(), ProblemSeverity::Structural | ProblemSeverity::Strict)
     }
 }
 
@@ -154,13 +154,13 @@ impl ReadSummary {
     }
 
     /// Returns the number of problems of this severity, including those that are not in [`ReadSummary::problems`].
-    pub fn count_severity(&self, class: ProblemSeverity) -> u64 {
-        ProblemKind::ALL.iter().filter(|kind| kind.class() == class).map(|kind| self.count(*kind)).sum()
+    pub fn count_severity(&self, severity: ProblemSeverity) -> u64 {
+        ProblemKind::ALL.iter().filter(|kind| kind.severity() == severity).map(|kind| self.count(*kind)).sum()
     }
 
     /// Returns the first problem of this severity in [`ReadSummary::problems`].
-    pub fn first_of_severity(&self, class: ProblemSeverity) -> Option<&Problem> {
-        self.problems.iter().find(|problem| problem.kind.class() == class)
+    pub fn first_of_severity(&self, severity: ProblemSeverity) -> Option<&Problem> {
+        self.problems.iter().find(|problem| problem.kind.severity() == severity)
     }
 
     /// Returns whether a strict reader rejects the input: it has a structural or strict problem.

@@ -20,8 +20,8 @@ pub(super) fn calls(
     profile: &TargetProfile,
 ) -> Vec<Probe> {
     let in_json = accepts_json(declared, profile);
-    let scenes = declared.iter().map(|probe| Scenarios { probe, profile, in_json });
-    scenes.flat_map(|scenes| kinds.iter().flat_map(move |kind| scenes.calls_of(*kind))).collect()
+    let scenarios = declared.iter().map(|probe| Scenarios { probe, profile, in_json });
+    scenarios.flat_map(|scenarios| kinds.iter().flat_map(move |kind| scenarios.calls_of(*kind))).collect()
 }
 
 /// Returns whether the format flag of `json` certainly does not name a file to write: it is declared, or another probe

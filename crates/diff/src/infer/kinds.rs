@@ -15,9 +15,9 @@ impl Inference {
     /// Returns the values of keys that name a type, such as `type`. The index is the pointer of the key, such as
     /// `/items/*/type`; `*` stands for each element of an array and each key of a map. Keys whose values are not a
     /// small set of words are omitted.
-    pub fn kinds(&self, rules: &InferenceOptions) -> BTreeMap<String, Vec<String>> {
+    pub fn kinds(&self, options: &InferenceOptions) -> BTreeMap<String, Vec<String>> {
         let mut kinds = Kinds::new();
-        rules.collect_kinds(&self.state.shape, "", &mut kinds);
+        options.collect_kinds(&self.state.shape, "", &mut kinds);
         kinds
             .into_iter()
             .filter_map(|(pointer, words)| Some((pointer, words?.into_iter().collect())))

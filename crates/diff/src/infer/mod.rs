@@ -114,13 +114,13 @@ impl Inference {
     }
 
     /// Returns a schema under which all samples are valid; without samples, one that accepts everything.
-    pub fn schema(&self, rules: &InferenceOptions) -> Value {
-        rules.root_schema(&self.state.shape)
+    pub fn schema(&self, options: &InferenceOptions) -> Value {
+        options.root_schema(&self.state.shape)
     }
 
     /// Returns one variant per value of `key` (`type`, `kind` or `event`), sorted by value. `None` unless every sample
     /// is an object with a word at `key`.
-    pub fn variants(&self, key: &str, rules: &InferenceOptions) -> Option<Vec<TaggedVariant>> {
-        rules.tagged_variants(&self.state.shape, key)
+    pub fn variants(&self, key: &str, options: &InferenceOptions) -> Option<Vec<TaggedVariant>> {
+        options.tagged_variants(&self.state.shape, key)
     }
 }

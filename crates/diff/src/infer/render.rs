@@ -238,7 +238,7 @@ fn groups_differ(groups: &[&Group]) -> bool {
 
 /// Returns the merged shape of all values if the objects are maps, whose keys are data such as IDs. `None` if their
 /// keys are names.
-pub(super) fn map_values(group: &Group, cautious: bool) -> Option<Shape> {
+pub(super) fn map_values(group: &Group, for_other_data: bool) -> Option<Shape> {
     let fields = &group.fields;
     if let Some(map) = &fields.map {
         return Some((**map).clone());
@@ -247,7 +247,7 @@ pub(super) fn map_values(group: &Group, cautious: bool) -> Option<Shape> {
     let is_data_keys = keys > 0 && fields.members.iter().all(|field| is_data_key(field.key.text()));
     let member_count: u64 = fields.members.iter().map(|field| field.count).sum();
     // Many keys, none of them always present, and few of them in one object.
-    let is_sparse = !cautious
+    let is_sparse = !for_other_data
         && keys >= MIN_SPARSE_KEYS
         && fields.members.iter().all(|field| field.count < group.count)
         && member_count < group.count * keys as u64 / 4;

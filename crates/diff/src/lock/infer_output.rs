@@ -132,14 +132,14 @@ impl OutputInference {
 
     /// Returns the inferred output specification. All runs satisfy it.
     pub fn spec(&self) -> OutputSpec {
-        let rules = InferenceOptions::cautious();
+        let options = InferenceOptions::cautious();
         let framing = self.framing();
         let inference = match framing {
             Some(Framing::Document) => &self.documents,
             _ => &self.lines,
         };
-        let mut kinds = framing.map_or_else(BTreeMap::new, |_| inference.kinds(&rules));
-        let events = framing.filter(|framing| *framing == Framing::Lines).and_then(|_| self.events(&rules));
+        let mut kinds = framing.map_or_else(BTreeMap::new, |_| inference.kinds(&options));
+        let events = framing.filter(|framing| *framing == Framing::Lines).and_then(|_| self.events(&options));
         if let Some(events) = &events {
             kinds.remove(&events.discriminator);
         }
@@ -153,18 +153,18 @@ impl OutputInference {
             probe: Some(self.probe.clone()),
             format: Some(self.format),
             framing,
-            schema: has_schema.then(|| inference.schema(&rules)),
+            schema: has_schema.then(|| inference.schema(&options)),
             events,
             exits: vec![exit],
-            errors: self.errors(&rules),
+            errors: self.errors(&options),
             kinds,
             ..OutputSpec::default()
         }
     }
 
-    fn events(&self, rules: &InferenceOptions) -> Option<EventSpec> {
+    fn events(&self, options: &InferenceOptions) -> Option<EventSpec> {
         let (key, mut events) = self.orders.infer_order()?;
-        for variant in self.lines.variants(key, rules)? {
+        for variant in self.lines.variants(key, options)? {
             events.types.insert(variant.tag.as_str()?.to_owned(), variant.schema);
         }
         Some(events)
@@ -172,12 +172,12 @@ impl OutputInference {
 
     /// Returns how all failed runs report errors. The first of these that holds counts: a JSON object on stderr, a JSON
     /// object on stdout, text on stderr, text on stdout. `None` if no run failed or none of them holds.
-    fn errors(&self, rules: &InferenceOptions) -> Option<ErrorSpec> {
+    fn errors(&self, options: &InferenceOptions) -> Option<ErrorSpec> {
         if self.failed == 0 {
             return None;
         }
         let in_all = |counts: &[u64; 2], index: usize| counts[index] == self.failed;
-        let schema = |index: usize| -> Option<Value> { Some(self.errors[index].schema(rules)) };
+        let schema = |index: usize| -> Option<Value> { Some(self.errors[index].schema(options)) };
         let (stream, schema) = match () {
             () if in_all(&self.with_object, 1) => (Stream::Stderr, schema(1)),
             () if in_all(&self.with_object, 0) => (Stream::Stdout, schema(0)),

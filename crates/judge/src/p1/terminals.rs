@@ -115,8 +115,8 @@ fn lacking() -> Finding {
 
 /// True if a call of `probe` waits for an answer when stdin, stdout and stderr are a terminal. A pager does not count.
 fn asks_on_terminal(context: &CheckContext, probe: &Probe) -> bool {
-    let scenes = [DerivedKind::Unconfirmed, DerivedKind::Confirmed].into_iter();
-    let calls = std::iter::once(probe).chain(scenes.flat_map(|kind| context.derived_from(kind, probe)));
+    let kinds = [DerivedKind::Unconfirmed, DerivedKind::Confirmed].into_iter();
+    let calls = std::iter::once(probe).chain(kinds.flat_map(|kind| context.derived_from(kind, probe)));
     let mut runs = calls.flat_map(|call| context.runs_under(call, Variant::FullTerminal));
     runs.any(|run| run.waits_for_input() && !shows_pages(&run))
 }
@@ -125,10 +125,10 @@ fn asks_on_terminal(context: &CheckContext, probe: &Probe) -> bool {
 /// without confirmation, or else from its run with confirmation. `None` if there is no such run.
 fn exit_in_scenario(context: &CheckContext, call: &Probe) -> Option<i32> {
     let source = context.source_of(call)?;
-    let mut scenes = [DerivedKind::Unconfirmed, DerivedKind::Confirmed].into_iter();
-    scenes.find_map(|kind| {
-        let scene = context.derived_from(kind, source).next()?;
-        context.plain_run(scene, scene.formats.first().copied()?)?.exit()
+    let mut kinds = [DerivedKind::Unconfirmed, DerivedKind::Confirmed].into_iter();
+    kinds.find_map(|kind| {
+        let call = context.derived_from(kind, source).next()?;
+        context.plain_run(call, call.formats.first().copied()?)?.exit()
     })
 }
 

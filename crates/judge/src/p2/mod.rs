@@ -29,8 +29,10 @@ pub(super) const CHECKS: &[CheckRow] = &[
     (CheckId::P2OutputComplete, determinism::judge_output_completeness),
     (CheckId::P2OutputStable, determinism::judge_output_stability),
     (CheckId::P2OutputParity, parity::parity),
-    (CheckId::P2JsonStrict, |context| well_formed::judge_problem_class(context, ProblemSeverity::Strict)),
-    (CheckId::P2JsonInterop, |context| well_formed::judge_problem_class(context, ProblemSeverity::Interop)),
+    (CheckId::P2JsonStrict, |context| well_formed::judge_problem_severity(context, ProblemSeverity::Strict)),
+    (CheckId::P2JsonInterop, |context| {
+        well_formed::judge_problem_severity(context, ProblemSeverity::Interop)
+    }),
     (CheckId::P2JsonlNewline, well_formed::newline),
     (CheckId::P2JsonlPrompt, well_formed::prompt),
     (CheckId::P2StderrDiagnostics, errors::diagnostics),

@@ -8,10 +8,10 @@ use agentnative_core::model::{OutputFormat, Stream, Variant};
 use std::time::Duration;
 use strict_json::{ProblemKind, ProblemSeverity};
 
-/// Judges `p2-json-strict` or `p2-json-interop`: the JSON of plain runs has no problem of the given class.
-pub fn judge_problem_class(context: &CheckContext, class: ProblemSeverity) -> Judgement {
+/// Judges `p2-json-strict` or `p2-json-interop`: the JSON of plain runs has no problem of the given severity.
+pub fn judge_problem_severity(context: &CheckContext, severity: ProblemSeverity) -> Judgement {
     let plain = context.data_runs().filter(|run| run.variant() == Variant::Plain);
-    let assertions = plain.flat_map(|run| well_formed(&run, |kind| kind.class() == class));
+    let assertions = plain.flat_map(|run| well_formed(&run, |kind| kind.severity() == severity));
     Judgement::from_assertions(assertions, declare_success("json or jsonl"))
 }
 
