@@ -100,6 +100,7 @@ fn probe(name: &str, id: ProbeId, exit: Option<i32>, formats: &[OutputFormat]) -
         effect: None,
         timeout: Duration::from_secs(10),
         writes: false,
+        explored: None,
     }
 }
 

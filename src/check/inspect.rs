@@ -128,7 +128,7 @@ impl HelpRunner<'_> {
     /// Returns the specification of a run for each call; a call is its list of arguments.
     fn specs(&self, calls: &[Vec<String>]) -> Vec<RunSpec> {
         let probe = |args: &Vec<String>| Probe {
-            id: ProbeId::Explored { explored: args.clone() },
+            id: ProbeId::Explored { explored: args.clone(), stdin: None },
             name: args.join(" "),
             ..self.help.clone().with_args(args.clone())
         };

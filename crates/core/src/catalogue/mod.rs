@@ -51,6 +51,9 @@ pub struct Check {
     /// Kinds of derived calls that the check needs, such as `--help`.
     #[serde(default)]
     pub derived: Vec<DerivedKind>,
+    /// What explored calls can show, which nobody declared.
+    #[serde(default, skip_serializing_if = "ExploredPolicy::is_default")]
+    pub explored: ExploredPolicy,
     /// If the entire target has a contract for one of these formats, the contract replaces this check: it defines the
     /// format, its format flag, its error channel and its exit codes.
     #[serde(default, skip_serializing)]
@@ -114,6 +117,25 @@ pub struct RequiredRuns {
     pub formats: Vec<OutputFormat>,
     /// Conditions of the runs, such as a terminal or a closed pipe.
     pub variants: Vec<Variant>,
+}
+
+/// What explored calls can show to a check.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExploredPolicy {
+    /// Explored calls can pass and fail the check.
+    #[default]
+    Judged,
+    /// Explored calls can pass the check. A fault would depend on what the author promises.
+    PassOnly,
+    /// The check judges a promise of the author, so explored calls show nothing.
+    Ignored,
+}
+
+impl ExploredPolicy {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// An example of a command and its output, with the verdict of the check.

@@ -108,6 +108,9 @@ pub enum ProbeId {
     Explored {
         /// The arguments of the call.
         explored: Vec<String>,
+        /// Name of the sample on stdin; `None` without input.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stdin: Option<String>,
     },
 }
 

@@ -7,7 +7,7 @@ use crate::config::{
     CallConfig, CommonOption, FORMAT_PLACEHOLDER, FormatFlag, ProbeConfig, STALLED_PLACEHOLDER, TargetConfig,
     insert_format_flag,
 };
-use crate::model::{OutputFormat, ProbeId};
+use crate::model::{ExploredOrigin, OutputFormat, ProbeId};
 use crate::run::RunKey;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -40,6 +40,9 @@ pub struct Probe {
     /// Whether confined runs can write to the folder that they start in.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub writes: bool,
+    /// The origin of an explored call and of each call that is derived from it; `None` for any other call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explored: Option<ExploredOrigin>,
 }
 
 /// The declared effect of a call that changes something. Each of its runs is confined and starts in a copy of the
@@ -115,6 +118,7 @@ impl Probe {
             effect,
             timeout: config.timeout.unwrap_or(target.timeout),
             writes: config.writes || target.writes,
+            explored: None,
         }
     }
 
@@ -128,6 +132,17 @@ impl Probe {
     /// Returns whether the configuration or the command line declares the probe.
     pub fn is_declared(&self) -> bool {
         matches!(self.id, ProbeId::Declared(_))
+    }
+
+    /// Returns whether other calls can be derived from the probe: it is declared or explored.
+    pub fn is_source(&self) -> bool {
+        matches!(self.id, ProbeId::Declared(_) | ProbeId::Explored { .. })
+    }
+
+    /// Returns whether the probe runs under all conditions that the checks need. An explored call that was only tried
+    /// does not.
+    pub fn is_kept(&self) -> bool {
+        self.explored.as_ref().is_none_or(|origin| origin.is_kept)
     }
 
     /// Returns the first consecutive arguments that are not flags, such as `remote`, `add`. They may name a command.

@@ -31,6 +31,7 @@ pub(super) fn target_call(kind: DerivedKind, args: &[&str], timeout: Duration) -
         effect: None,
         timeout,
         writes: false,
+        explored: None,
     }
 }
 

@@ -7,7 +7,7 @@
 use super::{Probe, TargetProfile};
 use crate::config::{CheckConfig, Waiver};
 use crate::facts::{BuildTimes, CodeFacts, ProjectDocument, ProjectDocuments};
-use crate::model::{ArgumentParser, ConfigInfo, HelpLanguage, TargetInfo, Toolkit};
+use crate::model::{ArgumentParser, ConfigInfo, Exploration, HelpLanguage, TargetInfo, Toolkit};
 use crate::run::{Confinement, Observation, RunKey};
 use agentnative_contract::ContractFiles;
 use agentnative_diff::lock::Lock;
@@ -75,6 +75,9 @@ pub struct Recording {
     /// The accepted problems that the configuration declares.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waivers: Vec<Waiver>,
+    /// What exploration found and tried; `None` if the target was not explored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exploration: Option<Exploration>,
     /// The weakest confinement of all runs for which confinement was requested. `None` without such runs, and in
     /// recordings older than this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -148,6 +151,7 @@ impl Recording {
             overrides: Vec::new(),
             check: CheckConfig::default(),
             waivers: Vec::new(),
+            exploration: None,
             confinement: None,
             notes: Vec::new(),
             facts: None,
