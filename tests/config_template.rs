@@ -26,7 +26,7 @@ fn strings(words: &[&str]) -> Vec<String> {
 fn explore(pages: &[(&str, &str)]) -> (CommandTree, Vec<String>) {
     let page = |args: &str| pages.iter().find(|(call, _)| *call == args).map(|(_, page)| page.as_bytes());
     let mut calls = Vec::new();
-    let commands = CommandTree::explore(page("").unwrap(), &mut |requested| {
+    let commands = CommandTree::explore(page("").unwrap(), &TreeLimits::default(), &mut |requested| {
         let answer = |args: &Vec<String>| {
             calls.push(args.join(" "));
             page(&args.join(" ")).map(<[u8]>::to_vec)
@@ -279,7 +279,7 @@ fn help_is_called_only_as_documented_and_within_limits() {
     // Recursive commands and large numbers of commands are limited.
     let deep = "Usage: tool COMMAND\n\nCommands:\n  a  A\n\nRun 'tool COMMAND --help' for more.\n";
     let mut count = 0;
-    let commands = CommandTree::explore(deep.as_bytes(), &mut |requested| {
+    let commands = CommandTree::explore(deep.as_bytes(), &TreeLimits::default(), &mut |requested| {
         let mut page = |_: &Vec<String>| {
             count += 1;
             Some(format!("{deep}\nCommands:\n  b{count}  B\n").into_bytes())
@@ -287,12 +287,12 @@ fn help_is_called_only_as_documented_and_within_limits() {
         requested.iter().map(&mut page).collect()
     });
     assert!(count <= 100 && commands.leaves.iter().all(|call| call.words.len() <= 4), "{count}");
-    let commands = CommandTree::explore(deep.as_bytes(), &mut |_| Vec::new());
+    let commands = CommandTree::explore(deep.as_bytes(), &TreeLimits::default(), &mut |_| Vec::new());
     let unread = "the help pages of 1 command were not read: the time limit was exceeded";
     assert_eq!(commands.unread.as_deref(), Some(unread));
     let many: String = (0..400).map(|n| format!("  c{n}  C\n")).collect();
     let many = deep.replace("  a  A\n", &many);
-    let commands = CommandTree::explore(many.as_bytes(), &mut |requested| {
+    let commands = CommandTree::explore(many.as_bytes(), &TreeLimits::default(), &mut |requested| {
         requested.iter().map(|_| Some(b"A page".to_vec())).collect()
     });
     let unread = "the help pages of 100 commands were not read: there are too many";

@@ -95,7 +95,7 @@ fn the_interface_of_each_framework_is_read_from_its_pages() {
             };
             calls.iter().map(|call| page(&command(call)?)).collect()
         };
-        let commands = CommandTree::explore(&root, &mut make_calls);
+        let commands = CommandTree::explore(&root, &TreeLimits::default(), &mut make_calls);
         let names: Vec<String> =
             expected.commands.iter().map(|name| name.split('|').next().unwrap().to_owned()).collect();
         let found: Vec<String> = commands.help.commands.iter().map(|command| command.name.clone()).collect();

@@ -10,7 +10,7 @@ use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{OutputFormat, ProbeId};
 use agentnative_core::probe::{self, Probe, RunEnvironment, TargetProfile};
 use agentnative_core::run::{Observation, RequestedConfinement, RunEnd, RunKey, RunSpec, Runner};
-use agentnative_core::targets::{CommandTree, Target, documented_exit_codes};
+use agentnative_core::targets::{CommandTree, Target, TreeLimits, documented_exit_codes};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -98,7 +98,7 @@ impl HelpRunner<'_> {
     ) -> Result<CommandTree> {
         let deadline = Instant::now() + TOTAL_TIMEOUT;
         let (mut pages, mut failure) = (1, None);
-        let commands = CommandTree::explore(page, &mut |requested| {
+        let commands = CommandTree::explore(page, &TreeLimits::default(), &mut |requested| {
             let mut help_pages = Vec::new();
             for requested in requested.chunks(jobs) {
                 let left = deadline.saturating_duration_since(Instant::now());

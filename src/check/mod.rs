@@ -17,6 +17,7 @@ mod completions;
 mod confinement;
 mod contracts;
 mod diff_inputs;
+mod explore;
 mod fleet;
 mod help_pages;
 mod inspect;
@@ -37,6 +38,7 @@ mod session;
 mod watch;
 
 pub use diff_inputs::{ComparedSample, Comparison, DiffInput, diff};
+pub use explore::ExploreOptions;
 pub use fleet::{Fleet, FleetTarget, Partition};
 pub use inspect::InspectedTarget;
 pub use judging::{Judged, deciding_runs, judge, judge_against_baseline};

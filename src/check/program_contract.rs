@@ -54,6 +54,8 @@ impl Session {
             }
             (Some(name), _) => (name.to_owned(), here, true),
             (None, Some(name)) => (name.clone(), root_of(config).to_owned(), false),
+            // The contract of an agent is about a single call, not about all its commands.
+            (None, None) if self.options.explore.is_some() => return Ok(None),
             (None, None) if config.is_none() && matches!(self.target, TargetSelector::Name(_)) => {
                 return self.contract_of_program(target, config, runner);
             }

@@ -1,6 +1,7 @@
 //! Makes the runs that the checks need, in rounds: each round depends on the results of the rounds before it.
 
 use super::contracts::LoadedContracts;
+use super::explore::ExploreClock;
 use super::phases::{Discovered, Discovery, MissingRuns, RunsSoFar, missing_runs};
 use super::program_contract::ChosenContract;
 use super::progress::{Observer, Progress};
@@ -8,7 +9,7 @@ use super::run_environment::{Services, store_workspaces};
 use super::runs::{Runs, redact_secrets};
 use super::session::Session;
 use super::{completions, confinement};
-use agentnative_contract::error::{Error, Result};
+use agentnative_contract::error::{Error, ErrorKind, Result};
 use agentnative_core::catalogue::Check;
 use agentnative_core::config::Config;
 use agentnative_core::model::{CheckId, TargetInfo};
@@ -57,25 +58,37 @@ impl Session {
         let mut prepared = self.prepare(target, config, runner)?;
         let services = Services::with_chosen_ports(&prepared.target, prepared.config.as_ref())?;
         prepared.profile.acts_elsewhere = services.any_declared() || self.options.allow_unconfined;
-        let environment = self.surroundings(&prepared, &services, runner)?;
+        let mut environment = self.surroundings(&prepared, &services, runner)?;
+        let explorer = match &self.options.explore {
+            Some(options) => {
+                Some(options.explorer(&prepared.target, &prepared.declared, &mut environment, runner)?)
+            }
+            None => None,
+        };
         let mut runs = Runs::new(runner, &prepared.target, environment).with_services(&services);
         let discovery = Discovery {
             checks,
             declared: prepared.declared.clone(),
             profile: prepared.profile.clone(),
             timeout: prepared.target.config.timeout,
+            explorer,
         };
         let info = prepared.target.info(&std::env::current_dir().unwrap_or_default());
         let mut recording = self.new_recording(info, prepared.profile.clone(), prepared.config.as_ref());
         let mut events = EventReporter::new(observer);
-        let discovered = discover(&discovery, &recording, &mut runs, &mut events)?;
+        let mut clock = ExploreClock::start(self.options.explore.as_ref());
+        let discovered = discover(&discovery, &recording, &mut clock, &mut runs, &mut events)?;
+        recording.exploration = discovered.exploration;
         recording.profile = discovered.profile;
         recording.fast = self.options.fast;
         recording.set_toolkit(prepared.target.toolkit());
         recording.contracts = prepared.contracts.files(&discovered.probes);
         recording.probes = discovered.probes;
         recording.observations = discovered.runs;
-        make_missing_runs(&mut recording, checks, scans, &mut runs, &mut events)?;
+        make_missing_runs(&mut recording, checks, scans, &mut clock, &mut runs, &mut events)?;
+        if let Some(exploration) = &mut recording.exploration {
+            exploration.incomplete = clock.incomplete(runs.interrupted.is_some());
+        }
         recording.notes = prepared.chosen.iter().filter_map(|chosen| chosen.note.clone()).collect();
         finish_recording(&mut recording, checks, &prepared, &mut runs)?;
         recording.notes.extend(discovered.notes);
@@ -166,6 +179,7 @@ impl<'o, 'f> EventReporter<'o, 'f> {
 fn discover(
     discovery: &Discovery<'_>,
     recording: &Recording,
+    clock: &mut ExploreClock,
     runs: &mut Runs<'_>,
     events: &mut EventReporter<'_, '_>,
 ) -> Result<Discovered> {
@@ -183,14 +197,24 @@ fn discover(
                 return Err(nothing_to_run(&recording.target));
             }
             ControlFlow::Continue(discovered) => return Ok(discovered),
-            ControlFlow::Break(calls) => calls,
+            ControlFlow::Break(mut calls) => {
+                calls.truncate(clock.batch());
+                calls
+            }
         };
+        if clock.end_at_limit(calls.iter().any(|(probe, _)| probe.explored.is_some())) {
+            so_far.end_exploration();
+            continue;
+        }
         let keys: Vec<RunKey> = calls.iter().map(|(probe, format)| probe.plain_run(*format)).collect();
         // A derived call is configured like the probe that it is derived from.
         let called = calls.iter().map(|(probe, _)| probe);
         probes = called.chain(&discovery.declared).cloned().collect();
         let seen = runs.make_runs(&keys, &probes, &profile, &mut |_| {})?;
         so_far.add(keys, seen, runs.interrupted.is_some());
+        if let (Some(reason), true) = (&runs.no_namespaces, discovery.explorer.is_some()) {
+            return Err(no_namespaces(reason));
+        }
         if discovery.is_behavioral() && !so_far.all().is_empty() {
             ensure_something_ran(&recording.target, so_far.all())?;
         }
@@ -202,12 +226,13 @@ fn make_missing_runs(
     recording: &mut Recording,
     checks: &[&Check],
     scans: &Scans,
+    clock: &mut ExploreClock,
     runs: &mut Runs<'_>,
     events: &mut EventReporter<'_, '_>,
 ) -> Result<()> {
     let mut requested = BTreeSet::new();
     loop {
-        let next = match runs.interrupted {
+        let mut next = match runs.interrupted {
             Some(_) => {
                 MissingRuns { keys: Vec::new(), total: events.total.max(recording.observations.len()) }
             }
@@ -222,6 +247,13 @@ fn make_missing_runs(
         events.take_error()?;
         if next.keys.is_empty() {
             break;
+        }
+        next.keys.truncate(clock.batch());
+        let is_explored = |key: &RunKey| recording.probe(key).is_some_and(|probe| probe.explored.is_some());
+        if clock.end_at_limit(next.keys.iter().any(is_explored)) {
+            let (explored, others): (Vec<RunKey>, Vec<RunKey>) = next.keys.into_iter().partition(is_explored);
+            requested.extend(explored);
+            next.keys = others;
         }
         let Recording { probes, profile, .. } = &*recording;
         let seen =
@@ -288,6 +320,14 @@ fn ensure_something_ran(target: &TargetInfo, observations: &[Observation]) -> Re
         }
         None => nothing_to_run(target),
     })
+}
+
+/// Creates the error for a system on which explored calls cannot be confined. `reason` is why it has no namespaces.
+fn no_namespaces(reason: &str) -> Error {
+    let message = format!("exploration needs namespaces, which this system does not allow: {reason}");
+    Error::new(ErrorKind::Isolation, message).hint(
+        "explored calls are made in full confinement only: allow unprivileged user namespaces, or declare probes",
+    )
 }
 
 fn nothing_to_run(target: &TargetInfo) -> Error {

@@ -165,7 +165,7 @@ impl Session {
 }
 
 /// Reads the manual page of the target, next to its program or in its project.
-fn read_manual(target: Option<&Target>, code: Option<&CodeBase>) -> Option<ProjectDocument> {
+pub(super) fn read_manual(target: Option<&Target>, code: Option<&CodeBase>) -> Option<ProjectDocument> {
     // The manual of an interpreter does not describe the script that it runs.
     let is_script = |target: &&Target| target.prefix_args.iter().any(|word| target.cwd.join(word).is_file());
     let program = target.filter(|target| !is_script(target)).map(|target| target.program.as_path());

@@ -1,6 +1,7 @@
 //! A session: the target to check, its options, and the recording that results.
 
 use super::contracts::LoadedContracts;
+use super::explore::ExploreOptions;
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::config::{Config, Isolation, ProbeConfig, TargetConfig, rfc3339};
 use agentnative_core::model::{Edition, TargetInfo};
@@ -47,6 +48,8 @@ pub struct SessionOptions {
     pub no_runs: bool,
     /// The target is built already; do not execute its `build`.
     pub built: bool,
+    /// Explore the target: find calls in its help pages, and judge them as well. `None` judges the declared probes only.
+    pub explore: Option<ExploreOptions>,
     /// Options of the runner.
     pub runner: RunnerOptions,
 }
@@ -99,9 +102,10 @@ impl SessionOptions {
         let kind = |isolation: &Isolation| Isolation::NAMED.iter().find(|(_, kind)| kind == isolation);
         let isolation = self.isolation.as_ref().and_then(kind).map(|(name, _)| format!("--isolation {name}"));
         let edition = self.edition.iter().map(|edition| format!("--edition {}", edition.name()));
+        let explore = self.explore.as_ref().map(ExploreOptions::argument);
         let unconfined = self.allow_unconfined.then(|| "--allow-unconfined".to_owned());
         let all = self.probes.iter().map(probe).chain(contract).chain(timeout);
-        all.chain(isolation).chain(unconfined).chain(edition).collect()
+        all.chain(isolation).chain(unconfined).chain(edition).chain(explore).collect()
     }
 }
 

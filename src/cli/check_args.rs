@@ -1,5 +1,6 @@
 //! The options of `agentnative check`.
 
+use super::explore_args::ExploreArgs;
 use super::fleet_args::FleetArgs;
 use super::report_files::{ReportFile, ShownArgs, report_file};
 use super::selection_args::SelectionArgs;
@@ -15,6 +16,7 @@ use std::path::PathBuf;
   agentnative check --strict --principle 2 .
   agentnative check ./mycli --check p2-output-json
   agentnative check --command mycli --probe \"show 1\"
+  agentnative check --explore --command mycli
   agentnative check --fast --skip \"p2-src-*\"
   agentnative check --write-baseline baseline.json
   agentnative check --baseline baseline.json
@@ -38,10 +40,12 @@ pub(super) struct CheckArgs {
     /// code first, as in "77:whoami". The format flag follows the arguments, or replaces the word {format}.
     #[arg(long, value_name = "[EXIT:]ARGS", allow_hyphen_values = true, add = complete::probes(), help_heading = group::RUNS)]
     pub(super) probe: Vec<String>,
+    #[command(flatten, next_help_heading = group::RUNS)]
+    pub(super) explore: ExploreArgs,
     /// Check against this contract instead of the default rules: format, error channel, exit codes. The name of a
     /// bundled contract (NAME or NAME@VERSION), a contract folder or a schema file; `auto` selects the contract of a
     /// known agent, by name and version, and `none` selects none [default: auto for --command without a configuration].
-    #[arg(long, value_name = "NAME", help_heading = group::RUNS, add = complete::contracts())]
+    #[arg(long, value_name = "NAME", conflicts_with = "explore", help_heading = group::RUNS, add = complete::contracts())]
     pub(super) contract: Option<String>,
     /// Also write the report to a file (repeatable), as text, json, jsonl, html, sarif, junit, gitlab,
     /// markdown or github. The file `-` is stdout and replaces the text report; github annotations are
@@ -81,7 +85,7 @@ pub(super) struct CheckArgs {
         long,
         value_name = "FILE",
         help_heading = group::RUNS,
-        conflicts_with_all = ["path", "name", "probe", "command", "bin", "fast", "jobs", "timeout", "isolation", "allow_unconfined"]
+        conflicts_with_all = ["path", "name", "probe", "command", "bin", "fast", "jobs", "timeout", "isolation", "allow_unconfined", "explore"]
     )]
     pub(super) replay: Option<PathBuf>,
 }

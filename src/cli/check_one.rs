@@ -33,6 +33,7 @@ pub(super) fn session(args: &CheckArgs, runner: &RunnerOptions) -> Result<Sessio
         probes: ProbeConfig::from_flags(&args.probe)?,
         contract: args.contract.clone(),
         fast: args.fast,
+        explore: args.explore.options(),
         no_runs: args.selection.selection().runs_nothing(),
         edition: args.selection.edition,
         ..args.target.options(&args.runs, runner)

@@ -13,6 +13,7 @@ mod data_files_args;
 mod diff;
 mod explain;
 mod explain_config;
+mod explore_args;
 mod fleet_args;
 mod group;
 mod infer;

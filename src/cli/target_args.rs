@@ -108,7 +108,7 @@ impl TargetArgs {
     }
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let expected = || format!("expected a number of seconds above 0 and at most {}", MAX_DURATION.as_secs());
     let duration = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     duration.filter(|duration| !duration.is_zero() && *duration <= MAX_DURATION).ok_or_else(expected)

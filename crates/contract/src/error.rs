@@ -21,6 +21,8 @@ pub enum ErrorKind {
     Write,
     /// The work on a document or a schema needs too much time or memory: exit code 1.
     Budget,
+    /// The system cannot confine runs as strongly as the command requires: exit code 1.
+    Isolation,
     /// The command failed for another reason: exit code 1.
     General,
     /// Invalid arguments, or a named data file that does not exist: exit code 2.
@@ -35,7 +37,12 @@ impl ErrorKind {
     /// Returns the exit code of a process that fails with an error of this kind.
     pub const fn exit_code(self) -> u8 {
         match self {
-            Self::Findings | Self::NothingRun | Self::Write | Self::Budget | Self::General => 1,
+            Self::Findings
+            | Self::NothingRun
+            | Self::Write
+            | Self::Budget
+            | Self::Isolation
+            | Self::General => 1,
             Self::Usage => 2,
             Self::Auth => 77,
             Self::Config => 78,
@@ -49,6 +56,7 @@ impl ErrorKind {
             Self::NothingRun => "nothing-run",
             Self::Write => "write",
             Self::Budget => "budget",
+            Self::Isolation => "isolation",
             Self::General => "general",
             Self::Usage => "usage",
             Self::Auth => "auth",

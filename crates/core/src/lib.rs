@@ -4,6 +4,7 @@
 
 pub mod catalogue;
 pub mod config;
+pub mod explore;
 pub mod facts;
 pub mod files;
 pub mod manifest;

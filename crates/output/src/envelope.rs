@@ -56,6 +56,7 @@ impl From<&Error> for ErrorObject {
             ErrorKind::NothingRun => "nothing run",
             ErrorKind::Write => "write error",
             ErrorKind::Budget => "budget spent",
+            ErrorKind::Isolation => "isolation unavailable",
             ErrorKind::General => "general error",
             ErrorKind::Usage => "usage error",
             ErrorKind::Auth => "authentication or permission error",

@@ -16,7 +16,9 @@ pub(super) use runs_so_far::RunsSoFar;
 
 use super::help_pages::parse_help;
 use agentnative_core::catalogue::{Check, DerivedKind};
-use agentnative_core::model::{Layer, OutputFormat};
+use agentnative_core::config::FormatFlag;
+use agentnative_core::explore::{Explored, Explorer};
+use agentnative_core::model::{Exploration, Layer, OutputFormat};
 use agentnative_core::probe::{self, Probe, TargetProfile};
 use agentnative_core::run::{Observation, RunKey};
 use agentnative_core::targets::Interface;
@@ -33,6 +35,8 @@ pub(super) struct Discovery<'a> {
     pub declared: Vec<Probe>,
     pub profile: TargetProfile,
     pub timeout: Duration,
+    /// Explores the target; `None` if only the declared probes are run.
+    pub explorer: Option<Explorer<'a>>,
 }
 
 /// The result of [`Discovery::resolve`]: how to call the target.
@@ -45,6 +49,8 @@ pub(super) struct Discovered {
     pub runs: Vec<Observation>,
     /// Notes for the report.
     pub notes: Vec<String>,
+    /// What exploration found and tried, if the target was explored.
+    pub exploration: Option<Exploration>,
     /// True if the only run is the help call and no check needs it.
     pub decides_nothing: bool,
 }
@@ -80,9 +86,14 @@ impl Discovery<'_> {
     ) -> ControlFlow<Calls, Discovered> {
         let root = self.root_help(profile, so_far)?;
         let mut complete = profile.clone();
+        let explored = match (&self.explorer, root) {
+            (Some(explorer), Some(root)) => Some(explorer.explore(root, &|key| so_far.find_explored(key))?),
+            _ => None,
+        };
         if self.derives(DerivedKind::CommandHelp) {
             complete.called_commands = command_help::called_commands(&self.declared, page, so_far)?;
         }
+        let explored = explored.map(|explored| add_conventions(explored, &mut complete)).unwrap_or_default();
         if let Some(root) = root.filter(|_| self.derives(DerivedKind::Example)) {
             complete.examples = examples::find_examples(root, so_far.of_kind(DerivedKind::CommandHelp));
         }
@@ -94,7 +105,7 @@ impl Discovery<'_> {
                 positions = flag_position::find(&mut declared, profile, self.timeout, so_far)?;
             }
         }
-        ControlFlow::Continue(self.discovered(complete, declared, positions, so_far))
+        ControlFlow::Continue(self.discovered(complete, declared, positions, explored, so_far))
     }
 
     /// Returns the run of `mycli --help`, or requests that run; `None` if no check needs it.
@@ -103,7 +114,7 @@ impl Discovery<'_> {
         profile: &TargetProfile,
         so_far: &'a RunsSoFar,
     ) -> PhaseResult<Option<&'a Observation>> {
-        if !self.is_behavioral() && !self.derives(DerivedKind::Help) {
+        if !self.is_behavioral() && !self.derives(DerivedKind::Help) && self.explorer.is_none() {
             return ControlFlow::Continue(None);
         }
         let kinds = BTreeSet::from([DerivedKind::Help]);
@@ -114,13 +125,21 @@ impl Discovery<'_> {
     fn discovered(
         &self,
         profile: TargetProfile,
-        declared: Vec<Probe>,
+        mut sources: Vec<Probe>,
         positions: Positions,
+        explored: Explored,
         so_far: &RunsSoFar,
     ) -> Discovered {
-        let (mut probes, keys) = probe::plan(self.checks, declared, &profile, self.timeout);
+        let (of_exploration, derived): (Vec<Probe>, Vec<Probe>) =
+            explored.probes.into_iter().partition(Probe::is_source);
+        sources.extend(of_exploration);
+        let (mut probes, keys) = probe::plan(self.checks, sources, &profile, self.timeout);
+        let is_new = |probe: &Probe| probes.iter().all(|other| other.id != probe.id);
+        let derived: Vec<Probe> = derived.into_iter().filter(is_new).collect();
+        probes.extend(derived);
         probes.extend(positions.rejected);
-        let renamed: BTreeMap<RunKey, Option<RunKey>> = positions.renamed;
+        let mut renamed: BTreeMap<RunKey, Option<RunKey>> = positions.renamed;
+        renamed.extend(explored.renamed);
         let runs = so_far.all().iter().filter_map(|seen| {
             let key = renamed.get(&seen.key).cloned().unwrap_or_else(|| Some(seen.key.clone()))?;
             // A rejected trial is not the run of any probe.
@@ -135,6 +154,26 @@ impl Discovery<'_> {
             profile,
             probes,
             notes: positions.notes,
+            exploration: self.explorer.is_some().then_some(explored.exploration),
         }
     }
+}
+
+/// Adds to a profile what exploration shows about the entire target. A declared convention stays.
+fn add_conventions(explored: Explored, profile: &mut TargetProfile) -> Explored {
+    for words in &explored.commands {
+        if !profile.called_commands.contains(words) {
+            profile.called_commands.push(words.clone());
+        }
+    }
+    if let Some(formats) = explored.formats.as_ref().filter(|_| profile.conventions.formats.assumed) {
+        let is_known = |format: &OutputFormat| format.is_json() && formats.args(*format).is_some();
+        profile.known_formats = OutputFormat::ALL.into_iter().filter(is_known).collect();
+        profile.conventions.formats.clone_from(formats);
+        profile.asks_first = false;
+    }
+    if let (Some(args), FormatFlag::Unspecified) = (&explored.schema, &profile.conventions.schema) {
+        profile.conventions.schema = FormatFlag::Given(args.clone());
+    }
+    explored
 }

@@ -4,7 +4,7 @@ use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::OutputFormat;
 use agentnative_core::probe::Probe;
 use agentnative_core::run::{Observation, RunEnd, RunKey};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 /// Plain runs to make, each as a probe and the format to request.
@@ -29,10 +29,14 @@ pub(super) fn join_all<T>(phases: impl Iterator<Item = PhaseResult<T>>) -> Phase
 #[derive(Default)]
 pub(in crate::check) struct RunsSoFar {
     runs: Vec<Observation>,
+    /// The index of each run in `runs`.
+    indices: BTreeMap<RunKey, usize>,
     /// Keys of all requested runs; a run that could not be made has no observation.
     requested: BTreeSet<RunKey>,
     /// True after a signal: no more runs are made.
     is_closed: bool,
+    /// True after the time limit of exploration.
+    has_explored: bool,
 }
 
 /// Returns whether a run exited with the code that its probe declares.
@@ -44,8 +48,28 @@ impl RunsSoFar {
     /// Adds the observations of the runs in `requested`. `is_closed` is true after a signal.
     pub fn add(&mut self, requested: Vec<RunKey>, observations: Vec<Observation>, is_closed: bool) {
         self.requested.extend(requested);
-        self.runs.extend(observations);
-        self.is_closed = is_closed;
+        for seen in observations {
+            self.indices.insert(seen.key.clone(), self.runs.len());
+            self.runs.push(seen);
+        }
+        self.is_closed |= is_closed;
+    }
+
+    /// Ends exploration: it gets no further runs.
+    pub fn end_exploration(&mut self) {
+        self.has_explored = true;
+    }
+
+    /// Returns the run of an explored call with this key. `None` if it was not requested yet, `Some(None)` if it is not
+    /// made.
+    pub(super) fn find_explored(&self, key: &RunKey) -> Option<Option<&Observation>> {
+        self.find(key).or(self.has_explored.then_some(None))
+    }
+
+    /// Returns the run with this key. `None` if it was not requested yet, `Some(None)` if it cannot be made.
+    fn find(&self, key: &RunKey) -> Option<Option<&Observation>> {
+        let is_answered = self.is_closed || self.requested.contains(key);
+        is_answered.then(|| self.indices.get(key).map(|at| &self.runs[*at]))
     }
 
     /// Returns the observations of all runs.
@@ -60,10 +84,9 @@ impl RunsSoFar {
     /// Returns the plain run of a probe in this format, or requests that run with `Break`; `None` if the run cannot be
     /// made.
     pub(super) fn plain_run(&self, probe: &Probe, format: OutputFormat) -> PhaseResult<Option<&Observation>> {
-        let key = probe.plain_run(format);
-        if !self.is_closed && !self.requested.contains(&key) {
-            return ControlFlow::Break(vec![(probe.clone(), format)]);
+        match self.find(&probe.plain_run(format)) {
+            Some(seen) => ControlFlow::Continue(seen),
+            None => ControlFlow::Break(vec![(probe.clone(), format)]),
         }
-        ControlFlow::Continue(self.runs.iter().find(|seen| seen.key == key))
     }
 }

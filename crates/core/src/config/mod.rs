@@ -38,7 +38,7 @@ pub use reference::{ConfigKey, find_keys, keys};
 pub use schema::schema;
 pub use trust::{ancestors_in_repository, check_owner, searched_folders};
 pub use types::{
-    CallConfig, CheckConfig, Config, Contracts, EffectConfig, FILE_PLACEHOLDER, Isolation, ListConfig,
-    PORT_PLACEHOLDER, ProbeConfig, Ready, STALLED_PLACEHOLDER, ServiceConfig, TargetConfig,
+    CallConfig, CheckConfig, Config, Contracts, EffectConfig, ExploreConfig, FILE_PLACEHOLDER, Isolation,
+    ListConfig, PORT_PLACEHOLDER, ProbeConfig, Ready, STALLED_PLACEHOLDER, ServiceConfig, TargetConfig,
     ValidationContext, Waiver, Workspace,
 };

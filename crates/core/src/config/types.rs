@@ -118,6 +118,16 @@ pub struct TargetConfig {
     pub writes: bool,
     /// Additional absolute paths in the home folder of the user that confined runs can read.
     pub readable: Vec<PathBuf>,
+    /// What exploration does not call.
+    #[serde(default)]
+    pub explore: ExploreConfig,
+}
+
+/// The settings of the exploration of a target.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExploreConfig {
+    /// Names of the commands that are not called, or patterns with `*` such as `auth *`.
+    pub skip: Vec<String>,
 }
 
 impl Default for TargetConfig {
@@ -141,6 +151,7 @@ impl Default for TargetConfig {
             network: false,
             writes: false,
             readable: Vec::new(),
+            explore: ExploreConfig::default(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::config::{FORMAT_PLACEHOLDER, insert_format_flag};
 
 /// Inserts `options` at the end of `args`, or before the first `--` if there is one.
-pub(super) fn insert_last(args: &[String], options: &[String]) -> Vec<String> {
+pub fn insert_last(args: &[String], options: &[String]) -> Vec<String> {
     let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
     [&args[..end], options, &args[end..]].concat()
 }

@@ -16,6 +16,7 @@ mod spec;
 mod variable_options;
 mod with_help;
 
+pub use args::insert_last;
 pub use definition::{Effect, FlagPosition, Probe};
 pub use derive::{SHELLS, command_helps, derive_calls, format_flag_calls, target_calls};
 pub use derived_call::{UNKNOWN_COMMAND, UNKNOWN_FLAG, UNKNOWN_FORMAT, UNKNOWN_VALUE, insert_option};

@@ -3,9 +3,24 @@
 use super::help::{Argument, Command, FormatArgs, HelpCall, HelpPage, Interface};
 use agentnative_contract::counted;
 
-const MAX_DEPTH: usize = 4;
-/// Maximum number of help calls for the subcommands of a target.
-const MAX_PAGES: usize = 300;
+/// Limits on the help pages that are read, and the ways to request them.
+#[derive(Debug, Clone)]
+pub struct TreeLimits {
+    /// Maximum number of words of a command.
+    pub depth: usize,
+    /// Maximum number of help calls for the subcommands of a target.
+    pub pages: usize,
+    /// Ways to request a help page that are tried after the documented ones.
+    pub other_help_calls: Vec<HelpCall>,
+}
+
+impl Default for TreeLimits {
+    /// Returns the limits for a target that runs without confinement: an undocumented help call could do harm.
+    fn default() -> Self {
+        Self { depth: 4, pages: 300, other_help_calls: Vec::new() }
+    }
+}
+
 /// Number of help calls that are tried first. If none returns a page, the commands of the target count as having no
 /// help pages.
 const MAX_TRIES: usize = 3;
@@ -15,13 +30,15 @@ const MAX_TRIES: usize = 3;
 pub type MakeHelpCalls<'a> = dyn FnMut(&[Vec<String>]) -> Vec<Option<Vec<u8>>> + 'a;
 
 /// The bytes of a help page, and the interface that the page describes.
-type ParsedPage = (Vec<u8>, Interface);
+pub type ParsedPage = (Vec<u8>, Interface);
 
 /// The commands of a target, as its help pages describe them.
 #[derive(Debug, Default)]
 pub struct CommandTree {
     /// Interface that the main help page of the target describes.
     pub help: Interface,
+    /// The target itself and all its commands, each after its parent.
+    pub nodes: Vec<CommandNode>,
     /// Commands without subcommands; if the target has no commands, the target itself.
     pub leaves: Vec<LeafCommand>,
     /// Arguments of the call that prints the JSON Schema of the output.
@@ -33,6 +50,8 @@ pub struct CommandTree {
 /// A command without subcommands, with its arguments and formats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeafCommand {
+    /// Index of the command in [`CommandTree::nodes`].
+    pub node: usize,
     /// Words of the command, such as `remote`, `add`; empty for the target itself.
     pub words: Vec<String>,
     /// Description of the command in the help.
@@ -81,20 +100,26 @@ impl LeafCommand {
     }
 }
 
-/// A command while its help page and subcommands are explored.
-struct CommandNode {
-    words: Vec<String>,
-    about: String,
+/// The target itself or a command, with its help page.
+#[derive(Debug)]
+pub struct CommandNode {
+    /// Words of the command; empty for the target itself.
+    pub words: Vec<String>,
+    /// Description of the command in the list of its parent.
+    pub about: String,
+    /// Arguments in the list of its parent.
     listed: Vec<Argument>,
-    parent: Option<usize>,
-    page: Option<ParsedPage>,
+    /// Index of the parent; `None` for the target itself.
+    pub parent: Option<usize>,
+    /// The help page of the command; `None` if it has none of its own.
+    pub page: Option<ParsedPage>,
 }
 
 impl CommandNode {
     /// Returns the subcommands that the page of the command lists, without those about the program itself, such as
     /// `help`.
-    fn commands(&self) -> Vec<Command> {
-        let page = self.page.as_ref().filter(|_| self.words.len() < MAX_DEPTH);
+    fn commands(&self, depth: usize) -> Vec<Command> {
+        let page = self.page.as_ref().filter(|_| self.words.len() < depth);
         let commands = page.map_or(&[][..], |(_, page)| &page.commands);
         commands.iter().filter(|command| !is_meta_command(&command.name)).cloned().collect()
     }
@@ -103,8 +128,11 @@ impl CommandNode {
 impl CommandTree {
     /// Explores the commands of a target. `page` is its main help page. Reads the pages of the commands if the help
     /// documents how to request them; `ask` makes these help calls.
-    pub fn explore(page: &[u8], ask: &mut MakeHelpCalls<'_>) -> Self {
+    pub fn explore(page: &[u8], limits: &TreeLimits, ask: &mut MakeHelpCalls<'_>) -> Self {
         let help = Interface::parse(page);
+        let mut help_calls = help.help_calls.clone();
+        help_calls
+            .extend(limits.other_help_calls.iter().filter(|call| !help.help_calls.contains(call)).cloned());
         let mut nodes = vec![CommandNode {
             words: Vec::new(),
             about: String::new(),
@@ -112,8 +140,9 @@ impl CommandTree {
             parent: None,
             page: Some((page.to_vec(), help.clone())),
         }];
-        let mut pages = PageReader { help_calls: help.help_calls.clone(), made: 0, unread: None, ask };
-        if help.help_calls.is_empty() && !help.commands.is_empty() {
+        let has_help_call = !help_calls.is_empty();
+        let mut pages = PageReader { help_calls, max: limits.pages, made: 0, unread: None, ask };
+        if !has_help_call && !help.commands.is_empty() {
             pages.unread = Some(
                 "the help pages of its subcommands were not read: its help does not document how to request them"
                     .to_owned(),
@@ -124,7 +153,7 @@ impl CommandTree {
         while !level.is_empty() {
             let (mut requests, mut children) = (Vec::new(), Vec::new());
             for at in level.clone() {
-                let commands = nodes[at].commands();
+                let commands = nodes[at].commands(limits.depth);
                 if commands.is_empty() {
                     calls.push(call(&nodes, at));
                 }
@@ -141,7 +170,7 @@ impl CommandTree {
             level = level.end..nodes.len();
         }
         let schema = calls.iter().position(prints_schema).map(|at| calls.remove(at).words);
-        Self { help, leaves: calls, schema, unread: pages.unread }
+        Self { help, leaves: calls, schema, unread: pages.unread, nodes }
     }
 }
 
@@ -181,6 +210,8 @@ fn own_page(bytes: Vec<u8>, (parent, words): &PageRequest, nodes: &[CommandNode]
 struct PageReader<'a, 'b> {
     /// Ways to request a help page, the best first; empty when no more pages are requested.
     help_calls: Vec<HelpCall>,
+    /// Maximum number of help calls.
+    max: usize,
     made: usize,
     unread: Option<String>,
     ask: &'a mut MakeHelpCalls<'b>,
@@ -209,14 +240,14 @@ impl PageReader<'_, '_> {
     fn read(&mut self, requests: &[PageRequest], nodes: &[CommandNode]) -> Vec<Option<ParsedPage>> {
         let mut pages = Vec::new();
         if let (Some(call), false) = (self.help_calls.first(), requests.is_empty()) {
-            let allowed = &requests[..requests.len().min(MAX_PAGES - self.made)];
+            let allowed = &requests[..requests.len().min(self.max - self.made)];
             let calls: Vec<Vec<String>> = allowed.iter().map(|(_, words)| call.args(words)).collect();
             let answers = (self.ask)(&calls);
             self.made += answers.len();
             let left = requests.len() - answers.len();
             if left > 0 {
                 let why =
-                    if self.made == MAX_PAGES { "there are too many" } else { "the time limit was exceeded" };
+                    if self.made == self.max { "there are too many" } else { "the time limit was exceeded" };
                 let commands = counted(left, "command");
                 self.unread = Some(format!("the help pages of {commands} were not read: {why}"));
                 self.help_calls.clear();
@@ -260,6 +291,7 @@ fn call(nodes: &[CommandNode], at: usize) -> LeafCommand {
     let format_flag_reused = is_above
         && node.page.as_ref().is_some_and(|(_, page)| flag.is_some_and(|flag| page.has_option(flag)));
     LeafCommand {
+        node: at,
         words: node.words.clone(),
         about: node.about.clone(),
         required_args,

@@ -22,11 +22,12 @@ mod skeleton;
 
 pub use binary::Binary;
 pub use code::CodeBase;
-pub use commands::{CommandTree, LeafCommand, MakeHelpCalls};
+pub use commands::{CommandNode, CommandTree, LeafCommand, MakeHelpCalls, TreeLimits};
 pub use effect::Effect;
 pub use find::{Finder, TargetSelector};
 pub use help::{
-    Command, CommandPage, Example, HelpPage, Interface, OptionChoices, TargetNames, documented_exit_codes,
+    Argument, CliOption, Command, CommandPage, Example, HelpCall, HelpPage, Interface, OptionChoices,
+    TargetNames, documented_exit_codes,
 };
 pub use project::Project;
 #[cfg(feature = "init")]

@@ -83,8 +83,16 @@ impl CliOption {
     }
 
     /// Returns the longest name of the option; empty if it has none.
-    pub(super) fn longest_name(&self) -> &str {
+    pub fn longest_name(&self) -> &str {
         self.names.iter().max_by_key(|name| name.len()).map_or("", String::as_str)
+    }
+
+    /// Returns whether the head of the option shows its value as optional, as in `--color[=WHEN]`.
+    pub fn has_optional_value(&self) -> bool {
+        self.names.iter().any(|name| {
+            let after = self.head.rsplit_once(name.as_str()).map_or("", |(_, after)| after.trim_start());
+            after.starts_with('[') && !after.starts_with("[no-]")
+        })
     }
 
     /// Returns the names, the value placeholder and the description of the option in one line.

@@ -84,6 +84,21 @@ impl CommandPage {
             || negated(name)
     }
 
+    /// Returns whether the usage of a command without subcommands shows exactly this number of positional arguments, so
+    /// that one more is invalid.
+    pub fn has_closed_usage(&self, positional: usize) -> bool {
+        let arguments = self.interface.arguments.iter().filter(|argument| argument.option.is_none());
+        let is_open = |form: &String| {
+            let words = usage::words(form);
+            words.iter().any(|word| word.contains("..") || matches!(usage::meaning(word), Meaning::Rest))
+        };
+        !self.usage.is_empty()
+            && self.interface.commands.is_empty()
+            && !self.usage.iter().any(is_open)
+            && arguments.clone().all(|argument| argument.required)
+            && arguments.count() == positional
+    }
+
     /// Returns whether arguments after the positional ones can belong to another program, as in
     /// `run PROGRAM [ARGS]...`. If the page lists commands, arguments after their placeholder are those of the command
     /// instead.

@@ -1,0 +1,70 @@
+//! Decides how an explored call ended.
+
+use super::trial::Trial;
+use crate::model::CallOutcome;
+use crate::run::{Area, Observation, RunEnd};
+
+/// Length of the start of a stream that is compared or searched, in bytes.
+const MAX_SEARCHED: u64 = 1 << 20;
+
+/// Returns how a call ended. `base` is the outcome of the call that it varies, if any, and `page` the help page of the
+/// command.
+pub(super) fn classify(
+    trial: &Trial,
+    base: Option<CallOutcome>,
+    seen: &Observation,
+    page: &str,
+) -> CallOutcome {
+    let code = match &seen.end {
+        RunEnd::Exited(code) => *code,
+        RunEnd::NotStarted(..) | RunEnd::Interrupted => return CallOutcome::NotMade,
+        RunEnd::TimedOut if misses_network(seen) => return CallOutcome::NotReachable,
+        RunEnd::TimedOut | RunEnd::Waited => return CallOutcome::TimedOut,
+        RunEnd::Signaled(_) | RunEnd::TooMuch(_) => return CallOutcome::Died,
+    };
+    match (code, trial.is_meant_to_fail()) {
+        (0, true) => CallOutcome::Accepted,
+        (0, false) if prints_page(seen, page) => CallOutcome::Refused,
+        (0, false) if prints(seen) || changes_workspace(seen) => CallOutcome::Succeeded,
+        (0, false) => CallOutcome::Silent,
+        _ if misses_network(seen) => CallOutcome::NotReachable,
+        (_, true) if base == Some(CallOutcome::Refused) && !names_invalid_word(trial, seen) => {
+            CallOutcome::Refused
+        }
+        (_, true) => CallOutcome::Invalid,
+        _ if has_words(&seen.stderr.bytes.first(MAX_SEARCHED)) && seen.stdout.bytes.is_empty() => {
+            CallOutcome::Refused
+        }
+        _ => CallOutcome::Unexplained,
+    }
+}
+
+fn misses_network(seen: &Observation) -> bool {
+    seen.missed_network || seen.connections.is_some_and(|count| count > 0)
+}
+
+fn prints(seen: &Observation) -> bool {
+    !seen.stdout.bytes.is_empty()
+}
+
+/// Returns whether the run changed files in its workspace.
+pub(super) fn changes_workspace(seen: &Observation) -> bool {
+    let changes = seen.changes.iter().flat_map(|changes| &changes.list);
+    changes.into_iter().any(|change| change.area == Area::Workspace)
+}
+
+/// Returns whether stdout is the help page of the command, apart from white space.
+fn prints_page(seen: &Observation, page: &str) -> bool {
+    let stdout = seen.stdout.bytes.first(MAX_SEARCHED);
+    !page.trim().is_empty() && page.split_whitespace().eq(String::from_utf8_lossy(&stdout).split_whitespace())
+}
+
+fn names_invalid_word(trial: &Trial, seen: &Observation) -> bool {
+    let text = seen.stderr.bytes.first(MAX_SEARCHED);
+    let text = String::from_utf8_lossy(&text);
+    trial.invalid.as_ref().is_some_and(|word| text.contains(word.trim_start_matches('-')))
+}
+
+fn has_words(bytes: &[u8]) -> bool {
+    String::from_utf8_lossy(bytes).chars().any(char::is_alphanumeric)
+}

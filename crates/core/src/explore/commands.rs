@@ -1,0 +1,123 @@
+//! Looks for a call of each command that works: as it is, from an example, with values for its arguments.
+
+use super::Calls;
+use super::planner::Planner;
+use super::samples::SAMPLES;
+use super::trial::Trial;
+use super::values::argument_kind;
+use crate::model::{CallGroup, CallOutcome};
+use crate::probe::insert_last;
+use crate::targets::{Argument, Example};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+/// Maximum number of examples that are called of one command.
+const MAX_EXAMPLES_OF_COMMAND: usize = 2;
+/// Maximum number of examples that are called.
+const MAX_EXAMPLES: usize = 100;
+/// Maximum length of an example in words, and of its words in bytes.
+const MAX_WORDS: usize = 64;
+const MAX_WORD: usize = 4096;
+
+/// Arguments that print a page, or start a shell, whatever the others are.
+const META_ARGUMENTS: [&str; 5] = ["help", "--help", "-h", "--version", "-V"];
+/// Names of the option that answers questions with yes.
+const CONFIRM: [&str; 3] = ["--yes", "-y", "--assume-yes"];
+
+/// Makes the calls of the groups [`CallGroup::Commands`], [`CallGroup::Examples`] and [`CallGroup::Arguments`].
+pub(super) fn call_commands(planner: &mut Planner<'_, '_>) -> ControlFlow<Calls> {
+    for at in planner.callable() {
+        let leaf = &planner.command(at).leaf;
+        if leaf.required_args.is_empty() {
+            planner.call(Trial::new(at, CallGroup::Commands, leaf.args(&|_| String::new())));
+        }
+    }
+    for trial in examples(planner) {
+        planner.call(trial);
+    }
+    for round in 0..3 {
+        for at in planner.callable() {
+            call_with_values(planner, at, round);
+        }
+    }
+    planner.finish_group()?;
+    for at in planner.callable() {
+        confirm(planner, at);
+    }
+    planner.finish_group()
+}
+
+/// Returns the examples of the commands, round by round: the first of each command, then the second.
+fn examples(planner: &Planner<'_, '_>) -> Vec<Trial> {
+    let tree = planner.tree;
+    let lines = planner.explorer.documents.iter().flat_map(|text| text.lines());
+    let of_documents = lines.filter_map(|line| Example::from_code_line(0, line, &tree.names));
+    let pages = tree.groups.iter().map(|(_, page)| page);
+    let pages = pages.chain(tree.commands.iter().map(|command| &command.page));
+    let examples = pages.flat_map(|page| page.examples.iter().cloned()).chain(of_documents);
+    let mut found: BTreeMap<usize, Vec<Vec<String>>> = BTreeMap::new();
+    for example in examples.filter(is_callable) {
+        if let Some(at) = tree.command_of(&example.args) {
+            let of_command = found.entry(at).or_default();
+            if of_command.len() < MAX_EXAMPLES_OF_COMMAND && !of_command.contains(&example.args) {
+                of_command.push(example.args);
+            }
+        }
+    }
+    let round = |nth: usize| {
+        let of_round = found.iter().filter_map(move |(at, calls)| Some((*at, calls.get(nth)?.clone())));
+        of_round.map(|(at, args)| Trial::new(at, CallGroup::Examples, args))
+    };
+    (0..MAX_EXAMPLES_OF_COMMAND).flat_map(round).take(MAX_EXAMPLES).collect()
+}
+
+/// Returns whether an example can be called as it is: a shell would not change its words.
+fn is_callable(example: &Example) -> bool {
+    let is_plain = |arg: &String| {
+        arg.len() <= MAX_WORD
+            && !arg.contains(['$', '`', '*', '\0', '{'])
+            && !arg.starts_with('~')
+            && !META_ARGUMENTS.contains(&arg.as_str())
+    };
+    example.is_complete() && example.args.len() <= MAX_WORDS && example.args.iter().all(is_plain)
+}
+
+/// Calls a command with values for its required arguments. The value of a file is the one with index `round`, if there
+/// is one. In the first round, also calls a command that reads stdin with a sample.
+fn call_with_values(planner: &mut Planner<'_, '_>, at: usize, round: usize) {
+    let (explorer, command) = (planner.explorer, planner.command(at));
+    let leaf = &command.leaf;
+    let mut is_new = round == 0;
+    let mut values: BTreeMap<&str, String> = BTreeMap::new();
+    for argument in leaf.args_without_choices() {
+        let of_argument = explorer.values(argument_kind(argument, &command.text), command);
+        is_new |= of_argument.len() > round;
+        if let Some(value) = of_argument.get(round.min(of_argument.len().saturating_sub(1))) {
+            values.insert(&argument.name, value.clone());
+        }
+    }
+    let value = |argument: &Argument| values.get(argument.name.as_str()).cloned().unwrap_or_default();
+    if is_new && !leaf.required_args.is_empty() {
+        planner.call(Trial::new(at, CallGroup::Arguments, leaf.args(&value)));
+    }
+    if round == 0 && command.reads_stdin() {
+        let from_stdin = |argument: &Argument| match argument_kind(argument, &command.text) {
+            super::values::ValueKind::File => "-".to_owned(),
+            _ => value(argument),
+        };
+        let trial = Trial::new(at, CallGroup::Arguments, leaf.args(&from_stdin));
+        planner.call(trial.with_stdin(&SAMPLES[0]));
+    }
+}
+
+/// Calls a command again that was refused, with the option of its page that answers questions with yes.
+fn confirm(planner: &mut Planner<'_, '_>, at: usize) {
+    let command = planner.command(at);
+    let name = CONFIRM.iter().find(|name| command.page.interface.has_option(name));
+    let base = planner.base(at).filter(|base| base.outcome == CallOutcome::Refused);
+    let base = base.or_else(|| planner.base_trials(at).find(|tried| tried.outcome == CallOutcome::TimedOut));
+    if let (Some(name), Some(base)) = (name, base) {
+        let args = insert_last(&base.trial.args, &[(*name).to_owned()]);
+        planner.call(Trial::new(at, CallGroup::Arguments, args));
+    }
+}

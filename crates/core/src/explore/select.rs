@@ -1,0 +1,378 @@
+//! Selects the probes from the calls that were tried.
+
+use super::Explored;
+use super::classify::changes_workspace;
+use super::formats::{assumed_flag, format_flags, in_format};
+use super::planner::{Planner, Tried};
+use crate::config::{CommonOption, FormatFlag, FormatFlags, ListConfig};
+use crate::model::{CallGroup, CallOutcome, Exploration, ExploredOrigin, OutputFormat};
+use crate::probe::{Effect, Probe};
+use crate::run::{Observation, RunEnd, RunKey};
+use crate::targets::Interface;
+use agentnative_contract::{counted, is_schema};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Maximum number of probes that run under all conditions, and of those that the calls of one command take.
+const MAX_KEPT: usize = 24;
+const MAX_KEPT_OF_COMMAND: usize = 4;
+/// Number of kept probes that are left for calls that fail.
+const MIN_KEPT_FAILURES: usize = MAX_KEPT / 4;
+/// Maximum length of a document that is parsed, in bytes.
+const MAX_DOCUMENT: u64 = 8 << 20;
+/// Maximum depth of the list in a document.
+const MAX_LIST_DEPTH: usize = 3;
+
+/// Returns the probes and what was found, after all groups were tried.
+pub(super) fn select(planner: Planner<'_, '_>) -> Explored {
+    let exploration = exploration(&planner);
+    let (formats, schema) = (target_formats(&planner), schema(&planner));
+    let mut renamed: BTreeMap<RunKey, Option<RunKey>> =
+        planner.tree.misread.iter().map(|key| (key.clone(), None)).collect();
+    let mut probes: Vec<Probe> = Vec::new();
+    for tried in planner.tried.iter().filter(|tried| tried.seen.is_some()) {
+        let probe = final_probe(&planner, tried, &mut renamed);
+        probes.push(probe);
+    }
+    let is_run_of_base =
+        |probe: &Probe| renamed.get(&probe.plain_run(OutputFormat::Text)).is_some_and(Option::is_some);
+    probes.retain(|probe| !is_run_of_base(probe));
+    keep(&mut probes);
+    // A derived call has the origin of its source.
+    let origins: BTreeMap<String, ExploredOrigin> = probes
+        .iter()
+        .filter(|probe| probe.is_source())
+        .filter_map(|probe| Some((probe.name.clone(), probe.explored.clone()?)))
+        .collect();
+    for probe in &mut probes {
+        if let Some(origin) = probe.source().and_then(|name| origins.get(name)) {
+            probe.explored = Some(origin.clone());
+        }
+    }
+    let commands = planner.callable().map(|at| planner.command(at).leaf.words.clone());
+    Explored {
+        commands: commands.filter(|words| !words.is_empty()).collect(),
+        probes,
+        renamed,
+        formats,
+        schema,
+        exploration,
+    }
+}
+
+fn exploration(planner: &Planner<'_, '_>) -> Exploration {
+    let tree = planner.tree;
+    let mut notes = tree.notes.clone();
+    if tree.commands.iter().all(|command| command.text.trim().is_empty()) {
+        notes.push("the target has no help page that can be read".to_owned());
+    }
+    let unmade = planner.tried.iter().filter(|tried| tried.seen.is_none()).count();
+    if planner.has_given_up() {
+        notes.push("the target did not end in any of its first calls, so it was not called again".to_owned());
+    } else if unmade > 0 && planner.made() == planner.explorer.max_calls {
+        notes.push(format!(
+            "{} more were not made: the limit is {}",
+            counted(unmade, "call"),
+            planner.explorer.max_calls
+        ));
+    }
+    Exploration {
+        commands: tree.commands.iter().map(|command| command.found.clone()).collect(),
+        budget: planner.explorer.max_calls,
+        made: planner.made(),
+        incomplete: None,
+        notes,
+    }
+}
+
+/// Returns the probe of a call that was tried, with its formats and expectations as they were seen. Adds the runs in
+/// other formats to `renamed`.
+fn final_probe(
+    planner: &Planner<'_, '_>,
+    tried: &Tried<'_>,
+    renamed: &mut BTreeMap<RunKey, Option<RunKey>>,
+) -> Probe {
+    let mut probe = tried.probe.clone();
+    if let Some(origin) = &mut probe.explored {
+        origin.outcome = tried.outcome;
+    }
+    if !probe.is_source() {
+        return probe;
+    }
+    let has_known_end = matches!(
+        tried.outcome,
+        CallOutcome::Succeeded
+            | CallOutcome::Invalid
+            | CallOutcome::Refused
+            | CallOutcome::NotReachable
+            | CallOutcome::Unexplained
+    );
+    probe.exit = match tried.seen.map(|seen| &seen.end) {
+        Some(RunEnd::Exited(code)) if has_known_end => Some(*code),
+        _ => None,
+    };
+    let command = planner.command(tried.trial.command);
+    for option in CommonOption::ALL {
+        let flag = listed_spelling(option, &command.page.interface);
+        probe.call.flags.insert(option, flag.map_or(FormatFlag::Unspecified, FormatFlag::Given));
+    }
+    for format in [OutputFormat::Json, OutputFormat::Jsonl] {
+        probe.call.format_flags.insert(format, FormatFlag::Absent);
+    }
+    add_formats(planner, tried, &mut probe, renamed);
+    if tried.outcome == CallOutcome::Succeeded && tried.seen.is_some_and(changes_workspace) {
+        probe.effect = Some(Effect {
+            unconfirmed: None,
+            idempotent: false,
+            not_idempotent: false,
+            formats: probe.formats.clone(),
+            dry_run_exit: Some(0),
+        });
+    }
+    probe
+}
+
+/// Adds the formats that the target accepts in a call: those in which the call itself succeeded, and for a call that
+/// fails, those in which another call of its command succeeded.
+fn add_formats(
+    planner: &Planner<'_, '_>,
+    tried: &Tried<'_>,
+    probe: &mut Probe,
+    renamed: &mut BTreeMap<RunKey, Option<RunKey>>,
+) {
+    let own = accepted_formats(planner, tried);
+    if tried.trial.is_meant_to_fail() || tried.outcome == CallOutcome::Refused {
+        let base = planner.base_trials(tried.trial.command).find_map(|base| {
+            let formats = accepted_formats(planner, base);
+            formats.into_iter().find(|accepted| accepted.format == OutputFormat::Json)
+        });
+        if let Some(accepted) =
+            base.filter(|_| matches!(tried.outcome, CallOutcome::Invalid | CallOutcome::Refused))
+        {
+            probe.call.format_flags.insert(OutputFormat::Json, FormatFlag::Given(accepted.flag_args));
+            probe.formats.push(OutputFormat::Json);
+        }
+        return;
+    }
+    for accepted in own {
+        if probe.formats.contains(&accepted.format) {
+            continue;
+        }
+        probe.call.format_flags.insert(accepted.format, FormatFlag::Given(accepted.flag_args.clone()));
+        probe.formats.push(accepted.format);
+        renamed.insert(accepted.run, Some(probe.plain_run(accepted.format)));
+        if accepted.format == OutputFormat::Json {
+            probe.call.list = accepted.list.map(|items| ListConfig { items, max: None });
+        }
+    }
+    probe.formats.sort_unstable();
+}
+
+/// A format that a call was accepted in.
+struct Accepted {
+    format: OutputFormat,
+    flag_args: Vec<String>,
+    run: RunKey,
+    /// Pointer to the only array of objects in the document.
+    list: Option<String>,
+}
+
+/// Returns the formats in which a variation of a successful call succeeded as well.
+fn accepted_formats(planner: &Planner<'_, '_>, base: &Tried<'_>) -> Vec<Accepted> {
+    if base.outcome != CallOutcome::Succeeded || base.trial.group > CallGroup::Arguments {
+        return Vec::new();
+    }
+    let command = planner.command(base.trial.command);
+    let is_own = command.leaf.flag_position.is_none();
+    let fields = planner
+        .tried
+        .iter()
+        .filter(|tried| tried.trial.group == CallGroup::Formats && tried.trial.command == base.trial.command);
+    let mut flags = format_flags(command);
+    flags.extend(fields.filter_map(|tried| {
+        let at = tried.trial.args.iter().position(|arg| arg == "--json")?;
+        Some(vec!["--json".to_owned(), tried.trial.args.get(at + 1)?.clone()])
+    }));
+    let is_guess = flags.is_empty();
+    if is_guess {
+        flags.extend([OutputFormat::Json, OutputFormat::Jsonl].map(assumed_flag));
+    }
+    let accepted = |flag_args: Vec<String>| {
+        let id = in_format(&base.trial, &flag_args).id();
+        let tried = planner.tried.iter().find(|tried| tried.probe.id == id)?;
+        let seen = tried.seen.filter(|seen| seen.end == RunEnd::Exited(0))?;
+        let (format, list) = format_of(seen, &flag_args, is_own && !is_guess)?;
+        Some(Accepted { format, flag_args, run: tried.probe.plain_run(OutputFormat::Text), list })
+    };
+    flags.into_iter().filter_map(accepted).collect()
+}
+
+/// Returns the format that a run printed, and the pointer of its list. A run that prints no JSON counts as one in JSON
+/// if the page of its command lists the format flag, since the flag then has no effect. Else returns `None`.
+fn format_of(
+    seen: &Observation,
+    flag_args: &[String],
+    is_listed: bool,
+) -> Option<(OutputFormat, Option<String>)> {
+    let names_jsonl = flag_args
+        .iter()
+        .any(|arg| arg.contains("jsonl") || arg.contains("ndjson") || arg.contains("stream-json"));
+    let named = if names_jsonl { OutputFormat::Jsonl } else { OutputFormat::Json };
+    let bytes = seen.stdout.bytes.first(MAX_DOCUMENT);
+    if let Ok(document) = serde_json::from_slice::<Value>(&bytes) {
+        return Some((named, only_list(&document, String::new(), 0)));
+    }
+    let lines: Vec<&[u8]> =
+        bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
+    let is_object = |line: &&[u8]| serde_json::from_slice::<Value>(line).is_ok_and(|value| value.is_object());
+    if lines.len() > 1 && lines.iter().all(is_object) {
+        return Some((OutputFormat::Jsonl, None));
+    }
+    let begins = lines
+        .iter()
+        .any(|line| line.trim_ascii_start().starts_with(b"{") || line.trim_ascii_start().starts_with(b"["));
+    (is_listed || begins).then_some((named, None))
+}
+
+/// Returns the pointer of the array of objects in a document, if it has exactly one.
+fn only_list(value: &Value, pointer: String, depth: usize) -> Option<String> {
+    fn lists(value: &Value, pointer: String, depth: usize, found: &mut Vec<String>) {
+        match value {
+            Value::Array(items) if !items.is_empty() && items.iter().all(Value::is_object) => {
+                found.push(pointer)
+            }
+            Value::Object(fields) if depth < MAX_LIST_DEPTH => {
+                for (name, field) in fields {
+                    let name = name.replace('~', "~0").replace('/', "~1");
+                    lists(field, format!("{pointer}/{name}"), depth + 1, found);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    lists(value, pointer, depth, &mut found);
+    (found.len() == 1).then(|| found.remove(0))
+}
+
+/// Returns the arguments that spell a common option, if a page lists it.
+fn listed_spelling(option: CommonOption, page: &Interface) -> Option<Vec<String>> {
+    let names: &[&str] = match option {
+        CommonOption::Quiet => &["--quiet", "--silent"],
+        CommonOption::Limit => &["--limit"],
+        CommonOption::NoInput => &["--no-input", "--non-interactive", "--no-interactive"],
+        CommonOption::NoPager => &["--no-pager"],
+        CommonOption::DryRun => &["--dry-run"],
+        CommonOption::Confirm => &["--yes"],
+        CommonOption::Timeout => &["--timeout"],
+        CommonOption::Verbose => &["--verbose"],
+    };
+    let value = match option {
+        CommonOption::Limit => Some("{n}"),
+        CommonOption::Timeout => Some("{seconds}"),
+        _ => None,
+    };
+    let listed = |name: &&&str| {
+        page.options.iter().any(|listed| listed.is_called(name) && listed.value.is_some() == value.is_some())
+    };
+    let name = names.iter().find(listed)?;
+    Some(std::iter::once(*name).chain(value).map(str::to_owned).collect())
+}
+
+/// Returns the format flags of the target: those with which most calls were accepted. A format that no page lists and
+/// that every tried call rejected is absent. `None` if nothing is known.
+fn target_formats(planner: &Planner<'_, '_>) -> Option<FormatFlags> {
+    let mut accepted: BTreeMap<(OutputFormat, Vec<String>), usize> = BTreeMap::new();
+    for base in &planner.tried {
+        for found in accepted_formats(planner, base) {
+            *accepted.entry((found.format, found.flag_args)).or_default() += 1;
+        }
+    }
+    let is_general =
+        |flag_args: &[String]| flag_args.first().is_none_or(|flag| flag != "--json" || flag_args.len() == 1);
+    let most = |format: OutputFormat| {
+        let of_format = accepted.iter().filter(|((of, args), _)| *of == format && is_general(args));
+        of_format.max_by_key(|(_, count)| **count).map(|((_, args), _)| args.clone())
+    };
+    let is_rejected = |format: OutputFormat| {
+        let flag_args = assumed_flag(format);
+        let mut tried = planner
+            .tried
+            .iter()
+            .filter(|tried| {
+                tried.trial.group == CallGroup::Formats
+                    && tried.trial.args.ends_with(&flag_args)
+                    && tried.seen.is_some()
+            })
+            .peekable();
+        !planner.tree.lists_formats
+            && planner.tree.notes.is_empty()
+            && tried.peek().is_some()
+            && tried.all(|tried| matches!(tried.outcome, CallOutcome::Refused | CallOutcome::Unexplained))
+    };
+    let flag = |format| match most(format) {
+        Some(args) => FormatFlag::Given(args),
+        None if is_rejected(format) => FormatFlag::Absent,
+        None => FormatFlag::Unspecified,
+    };
+    let (json, jsonl) = (flag(OutputFormat::Json), flag(OutputFormat::Jsonl));
+    let is_known = json != FormatFlag::Unspecified || jsonl != FormatFlag::Unspecified;
+    is_known.then(|| FormatFlags { text: FormatFlag::Given(Vec::new()), json, jsonl, assumed: false })
+}
+
+/// Returns the arguments of the call that printed a JSON Schema.
+fn schema(planner: &Planner<'_, '_>) -> Option<Vec<String>> {
+    let args = planner.tree.schema.as_ref()?;
+    let tried = planner.tried.iter().find(|tried| tried.trial.args == *args)?;
+    let bytes = tried.seen?.stdout.bytes.first(MAX_DOCUMENT);
+    let document: Value = serde_json::from_slice(&bytes).ok()?;
+    is_schema(&document).then(|| args.clone())
+}
+
+/// Marks the probes that run under all conditions: those that cover most commands, formats and ways to end.
+fn keep(probes: &mut [Probe]) {
+    let features: Vec<BTreeSet<String>> = probes.iter().map(features).collect();
+    let (mut seen, mut of_command) = (BTreeSet::new(), BTreeMap::<Vec<String>, usize>::new());
+    let (mut kept, mut succeeded) = (0, 0);
+    while kept < MAX_KEPT {
+        let candidates = (0..probes.len()).filter_map(|at| {
+            let origin = probes[at].explored.as_ref().filter(|origin| !origin.is_kept)?;
+            let is_success = origin.outcome == CallOutcome::Succeeded;
+            let has_place = !is_success || succeeded < MAX_KEPT - MIN_KEPT_FAILURES;
+            let is_free = of_command.get(&origin.command).is_none_or(|count| *count < MAX_KEPT_OF_COMMAND);
+            let new = features[at].difference(&seen).count();
+            (has_place && is_free && new > 0).then_some((new, std::cmp::Reverse(at)))
+        });
+        let Some((_, std::cmp::Reverse(at))) = candidates.max() else { break };
+        let Some(origin) = &mut probes[at].explored else { break };
+        origin.is_kept = true;
+        kept += 1;
+        succeeded += usize::from(origin.outcome == CallOutcome::Succeeded);
+        *of_command.entry(origin.command.clone()).or_default() += 1;
+        seen.extend(features[at].iter().cloned());
+    }
+}
+
+/// Returns what a probe covers; empty for a call that cannot be kept.
+fn features(probe: &Probe) -> BTreeSet<String> {
+    let Some(origin) = probe.explored.as_ref().filter(|_| probe.is_source()) else { return BTreeSet::new() };
+    let outcome = match origin.outcome {
+        outcome @ (CallOutcome::Succeeded | CallOutcome::Invalid | CallOutcome::Refused) => outcome,
+        _ => return BTreeSet::new(),
+    };
+    let top = origin.command.first().map_or("", String::as_str);
+    let mut features = BTreeSet::from([
+        format!("command {}", origin.command.join(" ")),
+        format!("outcome {top} {outcome:?}"),
+        format!("end {outcome:?} {:?}", probe.exit),
+        format!("formats {outcome:?} {:?}", probe.formats),
+    ]);
+    let properties = [
+        ("list", probe.call.list.is_some()),
+        ("effect", probe.effect.is_some()),
+        ("stdin", probe.call.stdin.is_some()),
+        ("limit", probe.call.flags.get(&CommonOption::Limit).is_some_and(|flag| flag.args().is_some())),
+    ];
+    features.extend(properties.into_iter().filter(|(_, has)| *has).map(|(name, _)| name.to_owned()));
+    features
+}

@@ -1,0 +1,238 @@
+//! The commands of an explored target, read from the help runs.
+
+use super::{Calls, Explorer, FindRun};
+use crate::catalogue::DerivedKind;
+use crate::config::CallConfig;
+use crate::model::matches_pattern;
+use crate::model::{CallGroup, CallOutcome, Case, ExploredOrigin, FoundCommand, OutputFormat, ProbeId};
+use crate::probe::{Probe, UNKNOWN_COMMAND};
+use crate::run::{Observation, RunEnd, RunKey};
+use crate::targets::{
+    CommandPage, CommandTree, HelpCall, HelpPage, Interface, LeafCommand, TargetNames, TreeLimits,
+};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+/// Maximum number of words of an explored command.
+const MAX_DEPTH: usize = 5;
+/// Maximum number of help pages that are read.
+const MAX_PAGES: usize = 500;
+/// Maximum length of a help page that is read, in bytes.
+const MAX_PAGE_BYTES: u64 = 1 << 20;
+
+/// The commands of an explored target.
+#[derive(Debug)]
+pub(super) struct Tree {
+    /// Commands without subcommands, in the order of the help pages.
+    pub commands: Vec<ExploredCommand>,
+    /// Commands with subcommands, each with its page.
+    pub groups: Vec<(Vec<String>, CommandPage)>,
+    /// The names by which the target is called in examples.
+    pub names: TargetNames,
+    /// Arguments of the call that prints the schema of the output.
+    pub schema: Option<Vec<String>>,
+    /// Runs of help pages for words that are no commands.
+    pub misread: Vec<RunKey>,
+    /// Whether a help page lists a format flag.
+    pub lists_formats: bool,
+    /// Notes for the report.
+    pub notes: Vec<String>,
+}
+
+/// A command without subcommands, with its help page.
+#[derive(Debug)]
+pub(super) struct ExploredCommand {
+    pub leaf: LeafCommand,
+    /// The page of the command; that of the nearest parent with a page, if it has none.
+    pub page: CommandPage,
+    /// Text of that page.
+    pub text: String,
+    pub found: FoundCommand,
+}
+
+impl ExploredCommand {
+    /// Returns whether the command can be called.
+    pub fn is_callable(&self) -> bool {
+        self.found.not_called.is_none() && !self.found.is_unknown
+    }
+
+    /// Returns whether the page of the command mentions that it reads stdin.
+    pub fn reads_stdin(&self) -> bool {
+        let text = self.text.to_lowercase();
+        text.contains("stdin") || text.contains("standard input")
+    }
+}
+
+impl Tree {
+    /// Reads the help pages of a target from its runs, or requests the runs.
+    pub fn read<'r>(
+        explorer: &Explorer<'_>,
+        root: &'r Observation,
+        find: &FindRun<'r>,
+    ) -> ControlFlow<Calls, Self> {
+        let mut needed = Calls::new();
+        let mut pages: BTreeMap<Vec<String>, (RunKey, Option<&'r Observation>)> = BTreeMap::new();
+        let limits = TreeLimits {
+            depth: MAX_DEPTH,
+            pages: MAX_PAGES,
+            other_help_calls: vec![HelpCall::Flag("--help".to_owned()), HelpCall::Command],
+        };
+        let text = page_bytes(root);
+        let tree = CommandTree::explore(&text, &limits, &mut |requests| {
+            let calls: Vec<Probe> = requests.iter().map(|args| help_call(explorer, args)).collect();
+            let mut answers = Vec::new();
+            for (args, call) in requests.iter().zip(calls) {
+                let key = call.plain_run(OutputFormat::Text);
+                match find(&key) {
+                    _ if is_skipped(explorer.skip, args) => answers.push(None),
+                    None => needed.push((call, OutputFormat::Text)),
+                    Some(seen) => {
+                        answers.push(seen.filter(|seen| seen.end == RunEnd::Exited(0)).map(page_bytes));
+                        pages.insert(args.clone(), (key, seen));
+                    }
+                }
+            }
+            // Fewer answers than requests end the reading until the missing runs are made.
+            if needed.is_empty() { answers } else { Vec::new() }
+        });
+        if !needed.is_empty() {
+            return ControlFlow::Break(needed);
+        }
+        ControlFlow::Continue(Self::new(explorer, root, tree, &pages))
+    }
+
+    fn new(
+        explorer: &Explorer<'_>,
+        root: &Observation,
+        mut tree: CommandTree,
+        pages: &BTreeMap<Vec<String>, (RunKey, Option<&Observation>)>,
+    ) -> Self {
+        let root_page = HelpPage::parse(&page_bytes(root));
+        let commands = tree.help.commands.clone();
+        let names =
+            TargetNames::new(&root_page, &commands, root.argv.split_last().map_or(&[], |(_, argv)| argv));
+        let parse = |bytes: &[u8], words: &[String]| {
+            let path: Vec<&str> = words.iter().map(String::as_str).collect();
+            CommandPage::new(&HelpPage::parse(bytes), &path, &names, &commands)
+        };
+        let unknown: BTreeMap<&[String], &RunKey> = pages
+            .iter()
+            .filter_map(|(args, (key, seen))| {
+                let words = args.strip_suffix(&["--help".to_owned()][..])?;
+                seen.filter(|seen| is_unknown(seen, words)).map(|_| (words, key))
+            })
+            .collect();
+        let explored = std::mem::take(&mut tree.leaves).into_iter().map(|leaf| {
+            let own = tree.nodes[leaf.node].page.as_ref();
+            let mut at = leaf.node;
+            while let (None, Some(parent)) = (&tree.nodes[at].page, tree.nodes[at].parent) {
+                at = parent;
+            }
+            let bytes = tree.nodes[at].page.as_ref().map_or(&[][..], |(bytes, _)| bytes);
+            let words = leaf.words.clone();
+            let not_called =
+                is_skipped(explorer.skip, &words).then(|| "excluded by the configuration".to_owned());
+            let is_unknown = unknown.contains_key(&words[..]);
+            let options = own.map_or_else(Vec::new, |(_, page)| {
+                page.options.iter().map(|option| option.names.clone()).collect()
+            });
+            ExploredCommand {
+                page: parse(bytes, &words),
+                text: String::from_utf8_lossy(bytes).into_owned(),
+                found: FoundCommand { words, options, not_called, is_unknown },
+                leaf,
+            }
+        });
+        let explored = explored.collect();
+        let is_group = |interface: &Interface| !interface.commands.is_empty();
+        let groups = tree.nodes.iter().filter_map(|node| {
+            let (bytes, interface) = node.page.as_ref()?;
+            is_group(interface).then(|| (node.words.clone(), parse(bytes, &node.words)))
+        });
+        Self {
+            groups: groups.collect(),
+            schema: tree.schema,
+            misread: unknown.values().map(|key| (*key).clone()).collect(),
+            lists_formats: tree.nodes.iter().any(|node| {
+                node.page.as_ref().is_some_and(|(_, page)| {
+                    page.formats.have_json() || page.has_option("--json") || page.output_is_format
+                })
+            }),
+            notes: tree.unread.into_iter().collect(),
+            commands: explored,
+            names,
+        }
+    }
+
+    /// Returns the index of the command that a call with these arguments reaches.
+    pub fn command_of(&self, args: &[String]) -> Option<usize> {
+        let is_flag = |arg: &&String| arg.starts_with('-');
+        let words: Vec<&String> = args.iter().skip_while(is_flag).collect();
+        let fits = |words_of: &[String]| {
+            words.len() >= words_of.len() && words_of.iter().eq(words[..words_of.len()].iter().copied())
+        };
+        let indices = (0..self.commands.len()).filter(|at| fits(&self.commands[*at].leaf.words));
+        indices.max_by_key(|at| self.commands[*at].leaf.words.len())
+    }
+}
+
+/// Returns the call with these arguments that requests a help page.
+fn help_call(explorer: &Explorer<'_>, args: &[String]) -> Probe {
+    let words = args.strip_suffix(&["--help".to_owned()][..]);
+    let id = match words {
+        Some(words) => {
+            ProbeId::Derived { kind: DerivedKind::CommandHelp, source: None, case: Case::words(words) }
+        }
+        None => ProbeId::Explored { explored: args.to_vec(), stdin: None },
+    };
+    let command = words.map(<[String]>::to_vec).unwrap_or_default();
+    let call = CallConfig {
+        args: args.to_vec(),
+        workspace: Some(explorer.workspace.clone()),
+        ..CallConfig::default()
+    };
+    Probe {
+        exit: words.map(|_| 0),
+        explored: Some(ExploredOrigin {
+            command,
+            group: CallGroup::Commands,
+            outcome: CallOutcome::NotMade,
+            is_kept: true,
+            only_reads: false,
+            invalid: None,
+            values: Vec::new(),
+        }),
+        ..super::trial::text_probe(id, args.join(" "), call)
+    }
+}
+
+fn is_skipped(skip: &[String], words: &[String]) -> bool {
+    let name = words.join(" ");
+    skip.iter().any(|pattern| matches_pattern(pattern, &name))
+}
+
+/// Returns whether a help run shows that its command does not exist: the call failed with a message that quotes the
+/// last word as an unknown command.
+fn is_unknown(seen: &Observation, words: &[String]) -> bool {
+    const PHRASES: [&str; 8] = [
+        "unknown command",
+        "unknown subcommand",
+        "unrecognized subcommand",
+        "no such command",
+        "no such subcommand",
+        "invalid choice",
+        "is not a valid",
+        "is not a command",
+    ];
+    let text = String::from_utf8_lossy(&page_bytes(seen)).to_lowercase();
+    let word = words.last().map_or(UNKNOWN_COMMAND, String::as_str).to_lowercase();
+    matches!(seen.end, RunEnd::Exited(code) if code != 0)
+        && text.contains(&word)
+        && PHRASES.iter().any(|phrase| text.contains(phrase))
+}
+
+/// Returns the page that a help run printed: stdout, or stderr if stdout is empty.
+fn page_bytes(seen: &Observation) -> Vec<u8> {
+    let page = seen.stdout.bytes.first(MAX_PAGE_BYTES).to_vec();
+    if page.trim_ascii().is_empty() { seen.stderr.bytes.first(MAX_PAGE_BYTES).to_vec() } else { page }
+}
