@@ -21,9 +21,9 @@ pub(in crate::check) struct MissingRuns {
 
 /// Returns the keys of the runs that these checks need in any case, whatever the results of other runs are.
 pub(in crate::check) fn planned(recording: &Recording, checks: &[&Check]) -> Vec<RunKey> {
-    let declared = recording.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
+    let sources = recording.probes.iter().filter(|probe| probe.is_source()).cloned().collect();
     // The time limit of a probe is not part of any key.
-    let (_, mut keys) = probe::plan(checks, declared, &recording.profile, Duration::ZERO);
+    let (_, mut keys) = probe::plan(checks, sources, &recording.profile, Duration::ZERO);
     keys.retain(|key| !recording.fast || key.variant == Variant::Plain);
     keys
 }

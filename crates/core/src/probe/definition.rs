@@ -7,7 +7,7 @@ use crate::config::{
     CallConfig, CommonOption, FORMAT_PLACEHOLDER, FormatFlag, ProbeConfig, STALLED_PLACEHOLDER, TargetConfig,
     insert_format_flag,
 };
-use crate::model::{ExploredOrigin, OutputFormat, ProbeId};
+use crate::model::{CallOutcome, ExploredOrigin, OutputFormat, ProbeId};
 use crate::run::RunKey;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -145,6 +145,11 @@ impl Probe {
         self.explored.as_ref().is_none_or(|origin| origin.is_kept)
     }
 
+    /// Returns whether this explored call, or the one that it is derived from, ended in this way.
+    pub fn has_outcome(&self, outcome: CallOutcome) -> bool {
+        self.explored.as_ref().is_some_and(|origin| origin.outcome == outcome)
+    }
+
     /// Returns the first consecutive arguments that are not flags, such as `remote`, `add`. They may name a command.
     /// Flags before them are skipped.
     pub fn command_words(&self) -> impl Iterator<Item = &str> {
@@ -215,12 +220,18 @@ impl Probe {
         self.is_declared() && !self.asks_format
     }
 
+    /// Returns whether an explored call prints text without a format flag, as most do. A call without a format flag is
+    /// the same call then.
+    pub fn is_text_default(&self, profile: &TargetProfile) -> bool {
+        self.explored.is_some() && self.format_args(OutputFormat::Text, profile).is_empty()
+    }
+
     /// Returns whether the probe is a derived call of this kind.
     pub fn is_kind(&self, kind: DerivedKind) -> bool {
         self.id.kind() == Some(kind)
     }
 
-    /// Returns the name of the declared probe that a derived call comes from; `None` for any other probe.
+    /// Returns the name of the declared or explored probe that a derived call comes from; `None` for any other probe.
     pub fn source(&self) -> Option<&str> {
         self.id.from()
     }
@@ -234,7 +245,7 @@ impl Probe {
     pub fn args_in(&self, format: OutputFormat, profile: &TargetProfile) -> Vec<String> {
         // In a call of the target itself, text needs no format flag, which the call may not accept.
         let needs_flag =
-            self.asks_format && (self.is_declared() || self.source().is_some() || format.is_json());
+            self.asks_format && (self.is_source() || self.source().is_some() || format.is_json());
         let flag_args = if needs_flag { self.format_args(format, profile) } else { &[] };
         insert_format_flag(&self.call.args, flag_args)
     }

@@ -95,16 +95,18 @@ fn start_folder(declared: &[Probe]) -> (Option<Workspace>, Option<PathBuf>) {
 }
 
 /// Returns the call `COMMAND --help` for each of these commands. It is derived from the first declared probe that calls
-/// the command; commands without such a probe are omitted. If the target ignores the flag, only a declared command
+/// the command. If there is none, it is a call of the target itself that is explored like the first explored probe that
+/// calls the command. Other commands are omitted. If the target ignores the flag, only a command that is called anyway
 /// runs.
-pub fn command_helps(declared: &[Probe], commands: &[Vec<String>]) -> Vec<Probe> {
+pub fn command_helps(sources: &[Probe], commands: &[Vec<String>]) -> Vec<Probe> {
     let help_call = |command: &Vec<String>| {
-        let probe = declared.iter().find(|probe| probe.calls(command))?;
+        let callers = sources.iter().filter(|probe| probe.calls(command));
+        let probe = callers.min_by_key(|probe| probe.explored.is_some())?;
         let args = [&command[..], &["--help".to_owned()]].concat();
         Some(Probe {
             id: ProbeId::Derived {
                 kind: DerivedKind::CommandHelp,
-                source: Some(probe.name.clone()),
+                source: probe.explored.is_none().then(|| probe.name.clone()),
                 case: Case::words(command),
             },
             name: args.join(" "),
@@ -126,7 +128,7 @@ pub fn command_helps(declared: &[Probe], commands: &[Vec<String>]) -> Vec<Probe>
         })
     };
     let mut probes = commands.iter().filter_map(help_call).collect();
-    deduplicate(&mut probes, declared);
+    deduplicate(&mut probes, sources);
     probes
 }
 
@@ -199,11 +201,12 @@ fn completions(profile: &TargetProfile, timeout: Duration) -> Vec<Probe> {
     SHELLS.into_iter().map(completion_call).collect()
 }
 
-/// Removes probes that have the same identity as an earlier one. Makes the names of the others unique by adding `'`.
-fn deduplicate(probes: &mut Vec<Probe>, declared: &[Probe]) {
+/// Removes probes that have the same identity as an earlier one. Makes the names of the others unique, and
+/// different from those of their `sources`, by adding `'`.
+pub(super) fn deduplicate(probes: &mut Vec<Probe>, sources: &[Probe]) {
     let mut ids = BTreeSet::new();
     probes.retain(|probe| ids.insert(probe.id.clone()));
-    let mut names: BTreeSet<String> = declared.iter().map(|probe| probe.name.clone()).collect();
+    let mut names: BTreeSet<String> = sources.iter().map(|probe| probe.name.clone()).collect();
     for probe in probes {
         while !names.insert(probe.name.clone()) {
             probe.name.push('\'');
@@ -277,6 +280,8 @@ fn from_probe(kind: DerivedKind, probe: &Probe, profile: &TargetProfile, first: 
     let with =
         |label: &str, flag_args: &[&str], exit, format| call(Case::Only, label, flag_args, exit, format);
     match kind {
+        // The same call as that in text.
+        DerivedKind::NoFormat if probe.is_text_default(profile) => Vec::new(),
         DerivedKind::NoFormat => vec![with("no format", &[], probe.exit, Text)],
         DerivedKind::InvalidFormat if first => {
             let unknown = |format| with_unknown_format(probe.format_args(format, profile), format);

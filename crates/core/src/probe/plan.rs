@@ -1,9 +1,12 @@
 //! The plan of a check: each run that a selected check needs, exactly once.
 
-use super::{Probe, TargetProfile, derive_calls};
-use crate::catalogue::{Check, DerivedKind};
+use super::derive::{command_helps, deduplicate, derive_calls};
+use super::{Probe, TargetProfile};
+use crate::catalogue::{Check, DerivedKind, ExploredPolicy};
 use crate::config::CommonOption;
-use crate::model::{COMBINED, Condition, Layer, OutputFormat, ProbeId, Variant, single_conditions};
+use crate::model::{
+    COMBINED, CallOutcome, Condition, Layer, OutputFormat, ProbeId, Variant, single_conditions,
+};
 use crate::run::RunKey;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -11,49 +14,57 @@ use std::time::Duration;
 /// Number of repetitions of a plain run in JSON. They show which parts of its output vary.
 const REPETITIONS: u8 = 2;
 
-/// Returns all probes, the declared ones before the derived ones, and the keys of the runs that `checks` need.
+/// Kinds of calls that are derived from explored calls. Others need a declaration, such as of a secret, or are too rare
+/// to be tried with each call.
+const EXPLORED_KINDS: [DerivedKind; 13] = [
+    DerivedKind::NoFormat,
+    DerivedKind::InvalidFormat,
+    DerivedKind::IgnoredFlag,
+    DerivedKind::InvalidValue,
+    DerivedKind::Alias,
+    DerivedKind::Limit,
+    DerivedKind::Quiet,
+    DerivedKind::NoInput,
+    DerivedKind::NoPager,
+    DerivedKind::GlobalFlag,
+    DerivedKind::EnvFlag,
+    DerivedKind::DryRun,
+    DerivedKind::Confirmed,
+];
+
+/// Returns all probes, the declared ones before the explored and the derived ones, and the keys of the runs that
+/// `checks` need. `sources` are the declared probes and the explored calls.
 pub fn plan(
     checks: &[&Check],
-    declared: Vec<Probe>,
+    sources: Vec<Probe>,
     profile: &TargetProfile,
     timeout: Duration,
 ) -> (Vec<Probe>, Vec<RunKey>) {
-    let behavioral = || checks.iter().filter(|check| check.layer == Layer::Behavioral);
-    let mut kinds: BTreeSet<DerivedKind> =
-        checks.iter().flat_map(|check| check.derived.iter().copied()).collect();
-    if behavioral().next().is_some() {
-        // Every check of runs needs to know whether the target has formats, and which options and invalid calls it has.
-        kinds.insert(DerivedKind::NoFormat);
-        kinds.insert(DerivedKind::Help);
+    let (mut probes, explored): (Vec<Probe>, Vec<Probe>) =
+        sources.into_iter().partition(|probe| probe.explored.is_none());
+    let needs = Needs::new(checks.iter().copied(), profile);
+    let mut derived = derive_calls(&needs.kinds, &probes, profile, timeout);
+    let judging_explored = checks.iter().copied().filter(|check| check.explored != ExploredPolicy::Ignored);
+    let explored_needs = Needs::new(judging_explored, profile);
+    let kinds = explored_needs.kinds.iter().copied().filter(|kind| EXPLORED_KINDS.contains(kind)).collect();
+    for probe in explored.iter().filter(|probe| probe.is_kept()) {
+        let calls = derive_calls(&kinds, std::slice::from_ref(probe), profile, timeout);
+        derived.extend(calls.into_iter().filter(|call| call.source().is_some()));
     }
-    if profile.contract.is_some() {
-        // The contract defines the other formats and the invalid usage.
-        kinds.retain(|kind| {
-            use DerivedKind::{
-                Alias, Example, IgnoredFlag, InvalidFormat, InvalidRequest, InvalidValue, Limit, MoreFormats,
-                NoFormat, Raw, Refused, UnknownCommand, UnknownFlag,
-            };
-            let formats = matches!(kind, NoFormat | InvalidFormat | Alias | Raw | MoreFormats | Refused);
-            let invalid_usage = matches!(
-                kind,
-                UnknownFlag | UnknownCommand | IgnoredFlag | InvalidValue | InvalidRequest | Example
-            );
-            !formats && !invalid_usage && *kind != Limit
-        });
+    probes.extend(explored);
+    if explored_needs.kinds.contains(&DerivedKind::CommandHelp) {
+        derived.extend(command_helps(&probes, &profile.called_commands));
     }
-    let mut wanted: BTreeMap<OutputFormat, BTreeSet<Variant>> = BTreeMap::new();
-    for check in behavioral() {
-        for format in &check.runs.formats {
-            wanted.entry(*format).or_default().extend(&check.runs.variants);
-        }
-    }
-    let mut probes = declared;
-    probes.extend(derive_calls(&kinds, &probes, profile, timeout));
-    let mut runs: Vec<RunKey> = probes.iter().flat_map(|probe| runs_of(probe, profile, &wanted)).collect();
+    deduplicate(&mut derived, &probes);
+    probes.extend(derived);
+    let needs_of = |probe: &Probe| if probe.explored.is_some() { &explored_needs } else { &needs };
+    let mut runs: Vec<RunKey> =
+        probes.iter().flat_map(|probe| runs_of(probe, profile, &needs_of(probe).variants)).collect();
     // A derived call in JSON is compared with the one that it is derived from.
+    let by_name: BTreeMap<&str, &Probe> =
+        probes.iter().filter(|probe| probe.is_source()).map(|probe| (&*probe.name, probe)).collect();
     let compared = |probe: &Probe| {
-        let source =
-            probes.iter().find(|source| source.is_declared() && Some(&*source.name) == probe.source());
+        let source = probe.source().and_then(|name| by_name.get(name).copied());
         let formats = probe.formats.iter().filter(|format| {
             format.is_json() && source.is_some_and(|source| source.formats.contains(format))
         });
@@ -69,6 +80,48 @@ pub fn plan(
         _ => 0,
     });
     (probes, runs)
+}
+
+/// What checks need: kinds of derived calls, and the variants in which probes run, by format.
+struct Needs {
+    kinds: BTreeSet<DerivedKind>,
+    variants: BTreeMap<OutputFormat, BTreeSet<Variant>>,
+}
+
+impl Needs {
+    fn new<'c>(checks: impl Iterator<Item = &'c Check> + Clone, profile: &TargetProfile) -> Self {
+        let behavioral = || checks.clone().filter(|check| check.layer == Layer::Behavioral);
+        let mut kinds: BTreeSet<DerivedKind> =
+            checks.clone().flat_map(|check| check.derived.iter().copied()).collect();
+        if behavioral().next().is_some() {
+            // Every check of runs needs to know whether the target has formats, and which options and invalid calls it
+            // has.
+            kinds.insert(DerivedKind::NoFormat);
+            kinds.insert(DerivedKind::Help);
+        }
+        if profile.contract.is_some() {
+            // The contract defines the other formats and the invalid usage.
+            kinds.retain(|kind| {
+                use DerivedKind::{
+                    Alias, Example, IgnoredFlag, InvalidFormat, InvalidRequest, InvalidValue, Limit,
+                    MoreFormats, NoFormat, Raw, Refused, UnknownCommand, UnknownFlag,
+                };
+                let formats = matches!(kind, NoFormat | InvalidFormat | Alias | Raw | MoreFormats | Refused);
+                let invalid_usage = matches!(
+                    kind,
+                    UnknownFlag | UnknownCommand | IgnoredFlag | InvalidValue | InvalidRequest | Example
+                );
+                !formats && !invalid_usage && *kind != Limit
+            });
+        }
+        let mut variants: BTreeMap<OutputFormat, BTreeSet<Variant>> = BTreeMap::new();
+        for check in behavioral() {
+            for format in &check.runs.formats {
+                variants.entry(*format).or_default().extend(&check.runs.variants);
+            }
+        }
+        Self { kinds, variants }
+    }
 }
 
 /// Returns the keys of the repetitions of a probe's plain run. They are made if a verdict depends on them: if outputs
@@ -109,6 +162,9 @@ fn runs_of(
                 };
                 wanted.filter(fits).chain([Variant::Plain]).collect()
             }
+            // A limit of the exploration came before the call.
+            None if probe.has_outcome(CallOutcome::NotMade) => BTreeSet::new(),
+            None if !probe.is_kept() => wanted.filter(|variant| *variant == Variant::Plain).collect(),
             None => wanted.filter(|variant| is_informative(probe, profile, *format, *variant)).collect(),
         };
         let single = variants
@@ -154,19 +210,19 @@ const fn variants_of(kind: DerivedKind) -> &'static [Variant] {
     }
 }
 
-/// Returns whether a run of a declared probe in this variant can give evidence. A call that fails has little output
+/// Returns whether a run of a declared or explored probe in this variant can give evidence. A call that fails has little output
 /// that a condition could change. A call with declared input does not wait for a prompt. Text in a file or for a slow
 /// reader is for people.
 fn is_informative(probe: &Probe, profile: &TargetProfile, format: OutputFormat, variant: Variant) -> bool {
     // The derived call without a format flag, which every target accepts, is made under these conditions instead.
-    let is_replaced = format == OutputFormat::Text && probe.prints_data() && has_call_without_format(profile);
+    let has_no_format = has_call_without_format(profile) && !probe.is_text_default(profile);
+    let is_replaced = format == OutputFormat::Text && probe.prints_data() && has_no_format;
     match variant {
         Variant::Plain => true,
         variant if is_replaced && variants_of(DerivedKind::NoFormat).contains(&variant) => false,
         // In one format, unless the call without a format flag runs in these variants.
         Variant::Bare | Variant::Xdg => {
-            let is_first = probe.formats.first() == Some(&format) && !has_call_without_format(profile);
-            is_first && probe.prints_data()
+            !has_no_format && probe.formats.first() == Some(&format) && probe.prints_data()
         }
         // A prompt does not depend on the format, and a call that fails may prompt before.
         Variant::TerminalIn => {
@@ -201,7 +257,7 @@ fn indices(
     profile: &TargetProfile,
     format: OutputFormat,
 ) -> impl Iterator<Item = u8> {
-    let is_target_call = !probe.is_declared() && probe.source().is_none();
+    let is_target_call = !probe.is_source() && probe.source().is_none();
     let all = match variant {
         // An invalid file needs a declared path, and most calls except those of the target itself need a home.
         Variant::Bare => u8::from(!is_target_call)..1 + u8::from(profile.conventions.config_file.is_some()),
