@@ -116,8 +116,9 @@ pub fn deciding_runs(recording: &Recording, checks: &[&Check], scans: &Scans) ->
 /// Keeps only those runs in `keys` that were not made yet and may give new evidence.
 pub(super) fn worthwhile_runs(recording: &Recording, mut keys: Vec<RunKey>) -> Vec<RunKey> {
     let no_contracts = LoadedContracts::default();
-    let context = context(recording, &no_contracts);
+    let context = context(recording, &no_contracts).with_exploration(recording.exploration.as_ref());
     keys.retain(|key| {
+        let context = context.context_of(&key.probe);
         !context.has_run(key) && context.skipped_after_hang(key).is_none() && !context.is_pointless(key)
     });
     keys
@@ -179,6 +180,7 @@ fn judge_each(
     let mut context = context(recording, &contracts);
     context.scans = scans;
     context.selected = ids.iter().copied().collect();
+    let context = context.with_exploration(recording.exploration.as_ref());
     for id in ids[from..].iter().take_while(|id| context.scans.given_up(**id).is_none()) {
         // Sending fails only after the receiver has given up.
         let _ = sender.send(judge(&context, id.check()));

@@ -55,6 +55,11 @@ pub(super) fn judgement(
     }
 }
 
+/// True if all calls of the target fail in the same way, also the explored ones.
+pub(super) fn is_found(context: &CheckContext) -> bool {
+    breakdown(context).is_some()
+}
+
 fn reporter(context: &CheckContext, run: &RunView) -> CheckId {
     match run.observation.end {
         RunEnd::Signaled(_) => CheckId::P2ExitConsistent,
@@ -73,10 +78,14 @@ fn breakdown<'a>(context: &'a CheckContext<'a>) -> Option<Breakdown<'a>> {
     if !confined::obstacles(&help).is_empty() {
         return None;
     }
-    let mut runs = context.probes.iter().flat_map(|probe| context.runs_under(probe, Variant::Plain));
+    let contexts = || std::iter::once(context).chain(context.families.iter().map(|family| &family.context));
+    let runs_of = |context: &'a CheckContext<'a>| {
+        let runs = move |probe| context.runs_under(probe, Variant::Plain);
+        context.probes.iter().copied().map(runs)
+    };
+    let mut runs = contexts().flat_map(runs_of).flatten();
     let is_same = |run: RunView| failure(&run).is_some_and(|failure| failure == (end.clone(), line.clone()));
-    let shown =
-        context.probes.iter().filter(|probe| context.runs_under(probe, Variant::Plain).next().is_some());
+    let shown = contexts().flat_map(runs_of).filter_map(|mut runs| runs.next());
     if shown.count() < 2 || !runs.all(is_same) {
         return None;
     }

@@ -171,7 +171,7 @@ fn obstacles_for<'a>(
 ) -> Option<(RunView<'a>, Vec<Obstacle>)> {
     let evidence = &finding.evidence;
     let name = evidence.probe.as_ref()?;
-    let probe = context.probes.iter().find(|probe| probe.name == *name)?.id.clone();
+    let probe = context.probes.iter().copied().find(|probe| probe.name == *name)?.id.clone();
     let (format, variant, nth) = (evidence.format?, evidence.variant?, evidence.nth.unwrap_or(0));
     let run = context.run_by_key(&RunKey { probe, format, variant, nth })?;
     let obstacles = match may_be_caused_by_confinement(&run) {

@@ -1,17 +1,25 @@
 //! The input of the checks: probes, target profile, observations and files.
 
+use super::explored::{self, Family};
 use super::scan::Scans;
 use super::source_checks::Code;
 use super::verdict::Judgement;
 use agentnative_contract::Contract;
 use agentnative_core::catalogue::DerivedKind;
+use agentnative_core::config::CommonOption;
 use agentnative_core::facts::{BuildTimes, ProjectDocument, ProjectDocuments};
-use agentnative_core::model::{Case, CheckId, OutputFormat, ProbeId, Variant};
+use agentnative_core::model::{CallOutcome, Case, CheckId, Exploration, OutputFormat, ProbeId, Variant};
 use agentnative_core::probe::{Effect, Probe, TargetProfile};
 use agentnative_core::run::{Observation, RunEnd, RunKey};
 use agentnative_diff::lock::Lock;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+/// Outcomes of explored calls that are judged like declared probes. Calls with other outcomes show only crashes,
+/// prompts and processes that are left behind.
+const JUDGED_OUTCOMES: [CallOutcome; 4] =
+    [CallOutcome::Succeeded, CallOutcome::Invalid, CallOutcome::Refused, CallOutcome::NotReachable];
 
 /// Everything that a check may use for its verdict: the profile of the target, its runs, its files and its code.
 pub struct CheckContext<'a> {
@@ -19,8 +27,20 @@ pub struct CheckContext<'a> {
     pub profile: &'a TargetProfile,
     /// Contracts by name. Probes refer to them.
     pub contracts: &'a BTreeMap<String, Contract>,
-    /// All calls of the target that were run: declared probes and derived calls.
-    pub probes: &'a [Probe],
+    /// The calls of the target that are judged together: declared probes, and calls that are derived from them or are
+    /// calls of the target itself; or a single explored call with the calls that are derived from it.
+    pub probes: Vec<&'a Probe>,
+    /// Help pages that are known, but are not judged here.
+    background: Vec<&'a Probe>,
+    by_id: BTreeMap<&'a ProbeId, &'a Probe>,
+    /// What exploration found; `None` if the target was not explored.
+    pub exploration: Option<&'a Exploration>,
+    /// The explored calls, each with a context of its own. Empty in these contexts.
+    pub(super) families: Vec<Family<'a>>,
+    /// For each probe of a family, the index of the family.
+    family_of: BTreeMap<&'a ProbeId, usize>,
+    /// The probes of the recording, also those of the families.
+    pub all_probes: &'a [Probe],
     /// The lock: the last accepted interface of the target and shapes of its outputs. `None` without a lock file.
     pub lock: Option<&'a Lock>,
     /// Files of the project, or why there are none.
@@ -43,7 +63,8 @@ pub struct CheckContext<'a> {
     pub no_runs: bool,
     /// Name of the configuration file, if there is one.
     pub config: Option<&'a str>,
-    runs: BTreeMap<&'a RunKey, &'a Observation>,
+    /// All runs of the recording, also those of other contexts.
+    runs: Rc<BTreeMap<&'a RunKey, &'a Observation>>,
     /// Cache of the scans of the streams, so that each stream is read once.
     pub scans: Scans,
     /// For each run that was compared: true if it behaves like the plain run of its call.
@@ -103,10 +124,18 @@ impl<'a> CheckContext<'a> {
         probes: &'a [Probe],
         observations: &'a [Observation],
     ) -> Self {
+        let all_probes = probes;
+        let probes: Vec<&Probe> = all_probes.iter().filter(|probe| probe.explored.is_none()).collect();
         Self {
             profile,
             contracts,
+            by_id: probes.iter().map(|probe| (&probe.id, *probe)).collect(),
             probes,
+            all_probes,
+            background: Vec::new(),
+            exploration: None,
+            families: Vec::new(),
+            family_of: BTreeMap::new(),
             lock: None,
             project: Err(CodeUnavailable::NoProject),
             interrupted: false,
@@ -118,10 +147,51 @@ impl<'a> CheckContext<'a> {
             selected: BTreeSet::new(),
             built: None,
             code: Err(CodeUnavailable::NoProject),
-            runs: observations.iter().map(|observation| (&observation.key, observation)).collect(),
+            runs: Rc::new(observations.iter().map(|observation| (&observation.key, observation)).collect()),
             scans: Scans::default(),
             like_plain: RefCell::default(),
         }
+    }
+
+    /// Adds what exploration found, with a context for each explored call. Comes after all other changes of the context.
+    #[must_use]
+    pub fn with_exploration(mut self, exploration: Option<&'a Exploration>) -> Self {
+        self.exploration = exploration;
+        self.families = exploration.map(|_| explored::families(&self)).unwrap_or_default();
+        let explored = self.all_probes.iter().filter(|probe| probe.explored.is_some());
+        self.background = explored.filter(|probe| probe.is_kind(DerivedKind::CommandHelp)).collect();
+        self.by_id.extend(self.background.iter().map(|probe| (&probe.id, *probe)));
+        let families = self.families.iter().enumerate();
+        self.family_of = families
+            .flat_map(|(index, family)| family.context.probes.iter().map(move |probe| (&probe.id, index)))
+            .collect();
+        self
+    }
+
+    /// Returns the context of one explored call: its own `probes`, and help pages as `background`.
+    pub(super) fn for_family(&self, probes: Vec<&'a Probe>, background: Vec<&'a Probe>) -> Self {
+        Self {
+            by_id: probes.iter().chain(&background).map(|probe| (&probe.id, *probe)).collect(),
+            probes,
+            background,
+            families: Vec::new(),
+            family_of: BTreeMap::new(),
+            selected: self.selected.clone(),
+            runs: Rc::clone(&self.runs),
+            scans: self.scans.clone(),
+            like_plain: RefCell::default(),
+            ..*self
+        }
+    }
+
+    /// True if this is the context of one explored call.
+    pub fn is_family(&self) -> bool {
+        self.probes.first().is_some_and(|probe| probe.explored.is_some())
+    }
+
+    /// Returns the context in which the runs of this probe are judged. It differs from `self` if the probe is explored.
+    pub fn context_of(&self, probe: &ProbeId) -> &Self {
+        self.family_of.get(probe).map_or(self, |index| &self.families[*index].context)
     }
 
     /// Returns run number `nth` (from 0) of `probe` in `format` under the condition `variant`. `None` if it was not
@@ -164,7 +234,7 @@ impl<'a> CheckContext<'a> {
 
     /// Returns the probe with this ID.
     pub fn probe(&self, id: &ProbeId) -> Option<&'a Probe> {
-        self.probes.iter().find(|probe| probe.id == *id)
+        self.by_id.get(id).copied()
     }
 
     /// Returns the name of the probe that was run; empty if the probe is unknown.
@@ -172,11 +242,11 @@ impl<'a> CheckContext<'a> {
         self.probe(&run.probe).map_or("", |probe| &probe.name)
     }
 
-    /// True if a run of a declared probe would show nothing, because it is not the plain run and uses a JSON format
-    /// that the target does not support.
+    /// True if a run of a declared or explored probe would show nothing, because it is not the plain run and uses a JSON
+    /// format that the target does not support.
     pub fn is_pointless(&'a self, run: &RunKey) -> bool {
-        let of_declared = self.probe(&run.probe).is_some_and(Probe::is_declared);
-        let selects_format = of_declared && run.format.is_json() && run.variant != Variant::Plain;
+        let of_source = self.probe(&run.probe).is_some_and(Probe::is_source);
+        let selects_format = of_source && run.format.is_json() && run.variant != Variant::Plain;
         selects_format && matches!(self.format_support(run.format), FormatSupport::No(_))
     }
 
@@ -195,27 +265,27 @@ impl<'a> CheckContext<'a> {
     /// Returns the declared probes that are run without a format flag, such as `--output json`, because the probe may
     /// interpret the flag as something else.
     pub fn probes_without_format(&'a self) -> impl Iterator<Item = &'a Probe> {
-        self.declared_probes().filter(|probe| probe.omits_format_flag())
+        self.sources().filter(|probe| probe.omits_format_flag())
     }
 
     /// Returns why `run` is skipped after a run of the same call, or of the probe from which it is derived, timed out.
     /// `None` if it is not skipped. A call that hangs in json would also hang in jsonl, and so would the calls derived
     /// from it.
     pub fn skipped_after_hang(&self, run: &RunKey) -> Option<HangCause<'a>> {
-        let source = run.probe.from().map(ProbeId::declared);
+        let source = run.probe.from().and_then(|name| self.source_named(name)).map(|probe| &probe.id);
         let is_related = |key: &RunKey| match key.probe == run.probe {
             true => {
                 let are_json = key.format.is_json() && run.format.is_json();
                 key.format == run.format || key.variant == Variant::Plain && are_json
             }
-            false => key.variant == Variant::Plain && source.as_ref() == Some(&key.probe),
+            false => key.variant == Variant::Plain,
         };
         // Runs under each single condition show which one of a combination makes the call hang.
         let related =
-            self.runs.iter().filter(|(key, _)| is_related(key) && key.replaced_run_keys().is_none());
-        let hung = related
-            .filter(|(_, observation)| observation.end == RunEnd::TimedOut)
-            .map(|(_, observation)| *observation);
+            source.into_iter().chain([&run.probe]).flat_map(|probe| self.recorded_runs(probe)).filter(
+                |observation| is_related(&observation.key) && observation.key.replaced_run_keys().is_none(),
+            );
+        let hung = related.filter(|observation| observation.end == RunEnd::TimedOut);
         let (special, common): (Vec<&Observation>, Vec<&Observation>) =
             hung.partition(|observation| observation.key.variant.is_special());
         let Some(first) = common.first() else {
@@ -249,7 +319,7 @@ impl<'a> CheckContext<'a> {
     /// Returns the runs of all probes, probe by probe, without those under special conditions, which only few checks
     /// use.
     pub fn runs(&'a self) -> impl Iterator<Item = RunView<'a>> {
-        self.probes.iter().flat_map(|probe| self.runs_of(probe))
+        self.probes.iter().copied().flat_map(|probe| self.runs_of(probe))
     }
 
     /// Returns the runs of `probe`, without those under special conditions, which only few checks use.
@@ -262,7 +332,7 @@ impl<'a> CheckContext<'a> {
     pub fn declared_under(&'a self, variant: Variant) -> impl Iterator<Item = RunView<'a>> {
         let runs = move |probe| self.runs_under(probe, variant);
         let is_supported = |run: &RunView| !matches!(self.format_support(run.format()), FormatSupport::No(_));
-        let in_formats = self.declared_probes().flat_map(runs).filter(is_supported);
+        let in_formats = self.sources().flat_map(runs).filter(is_supported);
         in_formats.chain(self.derived_probes(DerivedKind::NoFormat).flat_map(runs))
     }
 
@@ -272,9 +342,16 @@ impl<'a> CheckContext<'a> {
     }
 
     fn all_runs_of(&'a self, probe: &'a Probe) -> impl Iterator<Item = RunView<'a>> {
-        let own =
-            self.runs.iter().filter(|(key, _)| key.probe == probe.id && !self.is_superseded_by_split(key));
-        own.map(move |(_, observation)| RunView { context: self, probe, observation })
+        let own = self.recorded_runs(&probe.id);
+        own.filter(|observation| !self.is_superseded_by_split(&observation.key))
+            .map(move |observation| RunView { context: self, probe, observation })
+    }
+
+    /// Returns all runs of a probe, even if other runs replace them.
+    fn recorded_runs(&self, probe: &ProbeId) -> impl Iterator<Item = &'a Observation> {
+        let first = RunKey::plain_run_key(probe.clone(), OutputFormat::Text);
+        let runs = self.runs.range::<RunKey, _>(&first..);
+        runs.take_while(move |(key, _)| key.probe == first.probe).map(|(_, observation)| *observation)
     }
 
     /// Returns the runs in JSON formats of all declared probes that print data.
@@ -301,35 +378,62 @@ impl<'a> CheckContext<'a> {
     }
 
     /// Returns the declared probes, without those that only run in scenarios because they change something or wait for
-    /// a server.
-    pub fn declared_probes(&'a self) -> impl Iterator<Item = &'a Probe> {
-        self.probes.iter().filter(|probe| probe.is_declared() && !probe.runs_only_in_scenarios())
+    /// a server. In the context of an explored call, returns this call, unless it ended in a way that only few checks
+    /// can judge.
+    pub fn sources(&'a self) -> impl Iterator<Item = &'a Probe> {
+        let is_judged = |probe: &&Probe| match &probe.explored {
+            Some(origin) => JUDGED_OUTCOMES.contains(&origin.outcome),
+            None => !probe.runs_only_in_scenarios(),
+        };
+        self.probes.iter().copied().filter(move |probe| probe.is_source() && is_judged(probe))
     }
 
-    /// Returns the declared probes that change something, each with its declared effect.
+    /// Returns the declared probes that change something, each with its declared effect. In the context of an explored
+    /// call, returns this call if it changes something and has a dry run.
     pub fn changing_probes(&'a self) -> impl Iterator<Item = (&'a Probe, &'a Effect)> {
-        let declared = self.probes.iter().filter(|probe| probe.is_declared());
-        declared.filter_map(|probe| Some((probe, probe.effect.as_ref()?)))
+        let has_dry_run =
+            |probe: &Probe| probe.common_option(CommonOption::DryRun, self.profile).args().is_some();
+        let sources = self.probes.iter().copied().filter(|probe| probe.is_source());
+        sources
+            .filter(move |probe| probe.explored.is_none() || has_dry_run(probe))
+            .filter_map(|probe| Some((probe, probe.effect.as_ref()?)))
     }
 
-    /// Returns the declared probes that print data to stdout, instead of an error.
+    /// Returns the sources that print data to stdout, instead of an error.
     pub fn data_probes(&'a self) -> impl Iterator<Item = &'a Probe> {
-        self.declared_probes().filter(|probe| probe.prints_data())
+        self.sources().filter(|probe| probe.prints_data())
     }
 
-    /// Returns the probes that should fail: declared ones that print no data, and derived calls with an unknown flag or
-    /// command.
+    /// Returns the probes that should fail: sources that print no data, and calls of the target itself with an unknown
+    /// flag or command.
     pub fn failing_probes(&'a self) -> impl Iterator<Item = &'a Probe> {
-        self.probes.iter().filter(|probe| {
-            let unknown =
-                probe.is_kind(DerivedKind::UnknownFlag) || probe.is_kind(DerivedKind::UnknownCommand);
-            probe.is_declared() && !probe.runs_only_in_scenarios() && !probe.prints_data() || unknown
-        })
+        let is_unknown = |probe: &&Probe| {
+            probe.is_kind(DerivedKind::UnknownFlag) || probe.is_kind(DerivedKind::UnknownCommand)
+        };
+        let fails = move |probe: &&Probe| is_unknown(probe) || self.is_failing_source(probe);
+        self.probes.iter().copied().filter(fails)
+    }
+
+    /// True for a declared or explored probe that should fail.
+    fn is_failing_source(&'a self, probe: &Probe) -> bool {
+        !probe.prints_data() && self.sources().any(|source| source.id == probe.id)
+    }
+
+    /// Returns the runs of help pages of this kind, also of pages that are not judged here.
+    pub fn pages(&'a self, kind: DerivedKind) -> impl Iterator<Item = RunView<'a>> {
+        let probes =
+            self.probes.iter().chain(&self.background).copied().filter(move |probe| probe.is_kind(kind));
+        probes.filter_map(|probe| self.plain_run(probe, OutputFormat::Text))
+    }
+
+    /// True if the calls of this probe are judged here, and it is not only a page that is known.
+    pub fn judges(&self, probe: &Probe) -> bool {
+        !self.background.iter().any(|page| page.id == probe.id)
     }
 
     /// Returns the derived calls of `kind`, such as all calls of `--help`.
     pub fn derived_probes(&'a self, kind: DerivedKind) -> impl Iterator<Item = &'a Probe> {
-        self.probes.iter().filter(move |probe| probe.is_kind(kind))
+        self.probes.iter().copied().filter(move |probe| probe.is_kind(kind))
     }
 
     /// Returns the calls of `kind`, such as calls with an unknown flag, that are derived from `probe`.
@@ -345,10 +449,14 @@ impl<'a> CheckContext<'a> {
         self.probe(&id)
     }
 
-    /// Returns the declared probe from which the call `derived` is derived; `None` if there is none.
+    /// Returns the declared or explored probe from which the call `derived` is derived; `None` if there is none.
     pub fn source_of(&self, derived: &Probe) -> Option<&'a Probe> {
-        let name = derived.source()?;
-        self.probes.iter().find(|probe| probe.name == name)
+        self.source_named(derived.source()?)
+    }
+
+    /// Returns the declared or explored probe with this name.
+    fn source_named(&self, name: &str) -> Option<&'a Probe> {
+        self.probes.iter().copied().find(|probe| probe.name == name && probe.is_source())
     }
 
     /// Returns whether the target supports `format`, according to the runs of declared probes that print data.
@@ -394,7 +502,7 @@ impl<'a> CheckContext<'a> {
     /// one of them. The check is not applicable if the configuration declares that the target has none of them,
     /// otherwise unverified. `None` if at least one can be selected or `formats` is empty.
     pub fn judge_without_formats(&self, formats: &[OutputFormat]) -> Option<Judgement> {
-        let probes = || self.probes.iter().filter(|probe| probe.is_declared());
+        let probes = || self.probes.iter().filter(|probe| probe.is_source());
         let is_selectable = |format: &OutputFormat| {
             self.profile.conventions.formats.args(*format).is_some()
                 || probes().any(|probe| probe.formats.contains(format))

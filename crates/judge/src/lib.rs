@@ -9,6 +9,7 @@ mod confined;
 mod context;
 mod coverage;
 mod evidence;
+mod explored;
 mod kit;
 mod lines;
 mod p1;
@@ -42,7 +43,7 @@ pub use waive::AcceptedFaults;
 
 use agentnative_core::catalogue::{Check, DerivedKind};
 use agentnative_core::model::{
-    BlockedBy, CheckId, CheckResult, Layer, Level, OutputFormat, Variant, condition_name,
+    BlockedBy, CheckId, CheckResult, Layer, Level, OutputFormat, ProbeId, Variant, condition_name,
 };
 use agentnative_core::probe::{self, Probe};
 use agentnative_core::run::RunKey;
@@ -68,6 +69,8 @@ pub struct Verdicts {
 pub struct CheckJudgement {
     judgement: Judgement,
     gaps: Vec<Gap>,
+    /// Runs that judgements of explored calls request.
+    requests: Vec<RunKey>,
 }
 
 impl CheckJudgement {
@@ -77,26 +80,30 @@ impl CheckJudgement {
             Judgement::Violated(_, reasons) | Judgement::Unverified(reasons) => &reasons[..],
             _ => &[],
         };
-        reasons.iter().flat_map(|reason| &reason.requested_runs)
+        reasons.iter().flat_map(|reason| &reason.requested_runs).chain(&self.requests)
     }
 
     /// Creates the judgement of a check that could not be decided. `why` is the reason.
     pub fn unverified(why: impl Into<Reason>) -> Self {
-        Self { judgement: Judgement::unverified(why), gaps: vec![Gap::default()] }
+        Self { judgement: Judgement::unverified(why), gaps: vec![Gap::default()], requests: Vec::new() }
     }
 }
 
 /// Judges one check. Waivers and the baseline are not applied.
 pub fn judge_one(context: &CheckContext, check: &Check) -> CheckJudgement {
-    let judgement = judgement(context, check);
-    CheckJudgement { gaps: undecided_runs(context, check, &judgement), judgement }
+    let (judgement, requests) = judgement(context, check);
+    CheckJudgement { gaps: undecided_runs(context, check, &judgement), judgement, requests }
 }
 
 /// Judges a check only if it may request further runs. Otherwise returns an unverified judgement at once.
 pub fn judge_requesting(context: &CheckContext, check: &Check) -> CheckJudgement {
-    let requests_runs =
-        || missing_runs(context, check).iter().any(|reason| !reason.requested_runs.is_empty());
-    if combined_conditions::REQUESTING_REPETITIONS.contains(&check.id) || requests_runs() {
+    let requests_runs = |context: &CheckContext| {
+        missing_runs(context, check).iter().any(|reason| !reason.requested_runs.is_empty())
+    };
+    if combined_conditions::REQUESTING_REPETITIONS.contains(&check.id)
+        || requests_runs(context)
+        || context.families.iter().any(|family| requests_runs(&family.context))
+    {
         judge_one(context, check)
     } else {
         CheckJudgement::unverified("not judged: it requests no further runs")
@@ -117,8 +124,8 @@ pub fn accept(
     judgements: impl IntoIterator<Item = CheckJudgement>,
     accepted: AcceptedFaults<'_>,
 ) -> Verdicts {
-    let mut collector = waive::VerdictCollector::new(accepted, context.probes, context.fast);
-    for (check, CheckJudgement { judgement, gaps }) in checks.iter().zip(judgements) {
+    let mut collector = waive::VerdictCollector::new(accepted, context.all_probes, context.fast);
+    for (check, CheckJudgement { judgement, gaps, .. }) in checks.iter().zip(judgements) {
         collector.seen.add_check(check.id, gaps);
         collector.add(check, judgement);
     }
@@ -162,35 +169,39 @@ fn is_broken(context: &CheckContext, check: CheckId) -> bool {
     context.replaced_by_contract(check).is_none() && matches!(judged(), Some(Judgement::Violated(..)))
 }
 
-fn judgement(context: &CheckContext, check: &Check) -> Judgement {
+/// Judges a check, with the explored calls. Also returns the runs that explored calls request.
+fn judgement(context: &CheckContext, check: &Check) -> (Judgement, Vec<RunKey>) {
     if check.source.is_some() {
-        return source_checks::judge(&context.code, check);
+        return (source_checks::judge(&context.code, check), Vec::new());
     }
     let Some((_, logic)) = row(check.id) else {
-        return Judgement::unverified(format!("{} is not implemented yet", check.id));
+        let why = format!("{} is not implemented yet", check.id);
+        return (Judgement::unverified(why), Vec::new());
     };
-    match context.replaced_by_contract(check.id) {
-        Some(name) => Judgement::NotApplicable(format!("the contract {name} applies instead")),
-        None => {
-            let judgement = breakdown::judgement(
-                context,
-                check,
-                confined::attribute_to_confinement(context, logic(context)),
-                is_broken,
-            );
-            let judgement = account_for_missing_runs(context, check, judgement);
-            // A check that is not applicable remains so if no format can be selected.
-            let formats = Some(&check.runs.formats).filter(|formats| formats.iter().all(|f| f.is_json()));
-            let wants = |reasons: &[Reason]| reasons.iter().any(|reason| !reason.requested_runs.is_empty());
-            match judgement {
-                Judgement::NotApplicable(_) | Judgement::Violated(..) => judgement,
-                Judgement::Unverified(ref reasons) if wants(reasons) => judgement,
-                Judgement::Unverified(_) if lacks_probes(context, check) => {
-                    Judgement::unverified(no_probe(context))
-                }
-                _ => formats.and_then(|formats| context.judge_without_formats(formats)).unwrap_or(judgement),
-            }
-        }
+    if let Some(name) = context.replaced_by_contract(check.id) {
+        return (Judgement::NotApplicable(format!("the contract {name} applies instead")), Vec::new());
+    }
+    let judge = |context: &CheckContext| judge_alone(context, check, logic);
+    explored::combine(context, check, judge(context), judge)
+}
+
+/// Judges a check on the probes of this context alone.
+fn judge_alone(context: &CheckContext, check: &Check, logic: row::Logic) -> Judgement {
+    let judgement = breakdown::judgement(
+        context,
+        check,
+        confined::attribute_to_confinement(context, logic(context)),
+        is_broken,
+    );
+    let judgement = account_for_missing_runs(context, check, judgement);
+    // A check that is not applicable remains so if no format can be selected.
+    let formats = Some(&check.runs.formats).filter(|formats| formats.iter().all(|f| f.is_json()));
+    let wants = |reasons: &[Reason]| reasons.iter().any(|reason| !reason.requested_runs.is_empty());
+    match judgement {
+        Judgement::NotApplicable(_) | Judgement::Violated(..) => judgement,
+        Judgement::Unverified(ref reasons) if wants(reasons) => judgement,
+        Judgement::Unverified(_) if lacks_probes(context, check) => Judgement::unverified(no_probe(context)),
+        _ => formats.and_then(|formats| context.judge_without_formats(formats)).unwrap_or(judgement),
     }
 }
 
@@ -204,10 +215,12 @@ fn no_probe(context: &CheckContext) -> String {
     format!("no probe is declared{place}: {remedy}, or name a call of the target with --probe \"ARGS\"")
 }
 
-/// True if a check needs a declared probe and there is none. The check of invalid usage does not need one.
+/// True if a check needs a declared probe, and there is neither one nor an exploration. The check of invalid usage does
+/// not need one.
 fn lacks_probes(context: &CheckContext, check: &Check) -> bool {
     let needs = !check.runs.formats.is_empty() && check.id != CheckId::P2ExitUsage;
-    needs && !context.interrupted && !context.probes.iter().any(Probe::is_declared)
+    let has_none = context.exploration.is_none() && !context.probes.iter().any(|probe| probe.is_declared());
+    needs && !context.interrupted && has_none
 }
 
 /// Adjusts the judgement of a check if runs or files that it needs are missing, as after an interruption or in a
@@ -276,8 +289,16 @@ const NO_FILES: &str = "the recording contains no project files: it was made wit
 
 /// Returns the reasons why runs that a check needs were not made; empty if all were made.
 fn missing_runs(context: &CheckContext, check: &Check) -> Vec<Reason> {
-    let declared = context.probes.iter().filter(|probe| probe.is_declared()).cloned().collect();
-    let (_, needed) = probe::plan(&[check], declared, context.profile, Duration::ZERO);
+    let sources: Vec<Probe> =
+        context.probes.iter().copied().filter(|probe| probe.is_source()).cloned().collect();
+    let is_family = context.is_family();
+    if is_family && !sources.iter().any(Probe::is_kept) {
+        return Vec::new();
+    }
+    let (_, mut needed) = probe::plan(&[check], sources, context.profile, Duration::ZERO);
+    // Calls of the target itself are judged apart from explored calls.
+    let is_own = |id: &ProbeId| id.from().is_some() || matches!(id, ProbeId::Explored { .. });
+    needed.retain(|key| !is_family || is_own(&key.probe));
     // The check of examples reports why an example was not tried.
     let is_withheld = |key: &RunKey| !context.interrupted && key.probe.kind() == Some(DerivedKind::Example);
     let mut missing: Vec<RunKey> = needed.iter().flat_map(|key| context.still_needed_runs(key)).collect();

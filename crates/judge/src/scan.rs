@@ -5,6 +5,7 @@ use agentnative_contract::{
 };
 use agentnative_core::model::{CheckId, OutputFormat};
 use agentnative_core::run::Bytes;
+use agentnative_core::targets::{CommandPage, TargetNames};
 use agentnative_diff::shape::{Shape, ShapeBuilder};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
@@ -164,6 +165,8 @@ type ContractKey = (StreamKey, String, Option<i32>, (usize, u128));
 pub struct Scans {
     scans: Arc<ResultCache<StreamKey, Scan>>,
     verdicts: Arc<ResultCache<ContractKey, io::Result<Verdict>>>,
+    root_pages: Arc<ResultCache<(usize, u64), (CommandPage, TargetNames)>>,
+    pages: Arc<ResultCache<((usize, u64), Vec<String>), CommandPage>>,
     given_up: Arc<Mutex<BTreeMap<CheckId, String>>>,
 }
 
@@ -193,6 +196,25 @@ impl Scans {
         let stderr_key = (stderr.len(), xxh3_128(stderr));
         let key = ((bytes.identity(), format), contract.name().to_owned(), exit.code, stderr_key);
         self.verdicts.get_or_compute(bytes, key, || validate(contract, bytes, format, exit))
+    }
+
+    /// Returns the parsed help page of the target and its names. They are computed on the first call.
+    pub(super) fn root_page(
+        &self,
+        bytes: &Bytes,
+        parse: impl FnOnce() -> (CommandPage, TargetNames),
+    ) -> Arc<(CommandPage, TargetNames)> {
+        self.root_pages.get_or_compute(bytes, bytes.identity(), parse)
+    }
+
+    /// Returns the parsed help page of a command. It is computed on the first call.
+    pub(super) fn page(
+        &self,
+        bytes: &Bytes,
+        command: &[String],
+        parse: impl FnOnce() -> CommandPage,
+    ) -> Arc<CommandPage> {
+        self.pages.get_or_compute(bytes, (bytes.identity(), command.to_vec()), parse)
     }
 
     /// Returns why a check was given up; `None` if it was not given up.

@@ -1,6 +1,6 @@
 //! Validates command lines in documents, such as examples in a help page, against the help pages of the target.
 
-use super::pages::PrintedPage;
+use super::pages::{Pages, PrintedPage};
 use crate::verdict::{Assertion, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::Stream;
@@ -53,13 +53,8 @@ impl InvalidCall {
 }
 
 impl<'p, 'a> ExampleValidator<'p, 'a> {
-    pub fn new(root: &'p PrintedPage<'a>, commands: Vec<&'p PrintedPage<'a>>) -> Self {
-        Self { root, commands }
-    }
-
-    /// Returns the help page of the target, followed by the pages of its commands.
-    pub fn pages(&self) -> impl Iterator<Item = &'p PrintedPage<'a>> {
-        std::iter::once(self.root).chain(self.commands.iter().copied())
+    pub fn new(pages: &'p Pages<'a>) -> Self {
+        Self { root: &pages.root, commands: pages.of_commands().collect() }
     }
 
     /// Passes if the help describes the command and the long options of an example. If a probe makes the same call, its
@@ -156,7 +151,7 @@ impl<'p, 'a> ExampleValidator<'p, 'a> {
     fn ended_as_declared(&self, args: &[String]) -> Assertion {
         let context = self.root.run.context;
         let without_format = context.derived_probes(DerivedKind::NoFormat);
-        for probe in context.declared_probes().chain(without_format) {
+        for probe in context.sources().chain(without_format) {
             for format in &probe.formats {
                 if probe.args_in(*format, context.profile) == args
                     && let Some(run) = context.plain_run(probe, *format)

@@ -156,7 +156,7 @@ pub fn recorded_changes<'a>(run: &RunView<'a>) -> Result<&'a Changes, Reason> {
 /// `--version`.
 pub fn reading_probes<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a Probe> {
     let own = READING_CALLS.into_iter().flat_map(|kind| context.derived_probes(kind));
-    context.declared_probes().filter(|probe| probe.effect.is_none()).chain(own)
+    context.sources().filter(|probe| probe.effect.is_none()).chain(own)
 }
 
 /// Returns the file changes by calls that should only read, in the text format.

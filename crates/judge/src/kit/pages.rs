@@ -4,8 +4,9 @@ use crate::context::{CheckContext, RunView};
 use crate::verdict::{Assertion, Judgement, Reason};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{CheckId, OutputFormat, Stream};
-use agentnative_core::targets::{Command, CommandPage, HelpPage, Interface, TargetNames};
+use agentnative_core::targets::{CommandPage, HelpPage, Interface, TargetNames};
 use std::io::Read as _;
+use std::sync::Arc;
 
 /// Maximum length of a help page, in bytes; the rest is not read.
 const MAX_PAGE: u64 = 1 << 20;
@@ -16,14 +17,16 @@ pub struct PrintedPage<'a> {
     pub run: RunView<'a>,
     /// Words that name the command, such as `remote` and `add`; empty for the target itself.
     pub path: &'a [String],
-    pub page: CommandPage,
+    pub page: Arc<CommandPage>,
 }
 
 pub struct Pages<'a> {
     /// Page of the target itself.
     pub root: PrintedPage<'a>,
-    /// Help pages of its commands. An error states why a page is missing.
+    /// Help pages of its commands that are judged. An error states why a page is missing.
     pub commands: Vec<Result<PrintedPage<'a>, Reason>>,
+    /// Other help pages of its commands.
+    background: Vec<PrintedPage<'a>>,
 }
 
 impl<'a> Pages<'a> {
@@ -35,10 +38,8 @@ impl<'a> Pages<'a> {
             return Err(run.blocked_by(CheckId::P3Help, "there is no help page".to_owned()));
         }
         let bytes = stdout_start(&run);
-        let root = HelpPage::parse(&bytes);
-        let commands = Interface::of_command(&root, &[]).commands;
-        let names = names_of(&run, &root, &commands);
-        let page = CommandPage::new(&root, &[], &names, &commands);
+        let (page, names) = &*root_page(&run);
+        let page = Arc::new(page.clone());
         let of_command = |run: RunView<'a>| {
             prints_own_page(&run, &bytes).map_err(|_| {
                 run.blocked_by(
@@ -47,12 +48,30 @@ impl<'a> Pages<'a> {
                 )
             })?;
             let path = &run.probe.call.args[..run.probe.call.args.len().saturating_sub(1)];
-            let words: Vec<&str> = path.iter().map(String::as_str).collect();
-            let page = CommandPage::new(&HelpPage::parse(&stdout_start(&run)), &words, &names, &commands);
-            Ok(PrintedPage { run, path, page })
+            let parse = || {
+                let words: Vec<&str> = path.iter().map(String::as_str).collect();
+                let commands = &page.interface.commands;
+                CommandPage::new(&HelpPage::parse(&stdout_start(&run)), &words, names, commands)
+            };
+            let parsed = context.scans.page(run.bytes(Stream::Stdout), path, parse);
+            Ok(PrintedPage { run, path, page: parsed })
         };
-        let commands = command_help_runs(context).map(of_command).collect();
-        Ok(Self { root: PrintedPage { run, path: &[], page }, commands })
+        let (judged, known): (Vec<RunView>, Vec<RunView>) =
+            context.pages(DerivedKind::CommandHelp).partition(|run| context.judges(run.probe));
+        let commands = judged.into_iter().map(of_command).collect();
+        let background = known.into_iter().filter_map(|run| of_command(run).ok()).collect();
+        Ok(Self { root: PrintedPage { run, path: &[], page: Arc::clone(&page) }, commands, background })
+    }
+
+    /// Returns the known pages of the commands.
+    pub fn of_commands(&self) -> impl Iterator<Item = &PrintedPage<'a>> {
+        self.commands.iter().flatten().chain(&self.background)
+    }
+
+    /// Returns the pages that are judged: those of the target itself and of its commands.
+    pub fn judged(&self) -> impl Iterator<Item = &PrintedPage<'a>> {
+        let root = Some(&self.root).filter(|root| root.run.context.judges(root.run.probe));
+        root.into_iter().chain(self.commands.iter().flatten())
     }
 
     /// Returns a judgement if no help page of a command was requested: not applicable if the target has no commands,
@@ -78,17 +97,23 @@ impl<'a> Pages<'a> {
 /// run.
 pub fn target_names(context: &CheckContext) -> TargetNames {
     let Some(run) = help_run(context) else { return TargetNames::default() };
-    let page = HelpPage::parse(&stdout_start(&run));
-    names_of(&run, &page, &Interface::of_command(&page, &[]).commands)
+    root_page(&run).1.clone()
 }
 
-fn names_of(run: &RunView, page: &HelpPage, commands: &[Command]) -> TargetNames {
-    let call = run.probe.args_in(OutputFormat::Text, run.context.profile);
-    TargetNames::new(page, commands, run.observation.argv.strip_suffix(&*call).unwrap_or_default())
+/// Returns the parsed help page of the target, and the names that the target has in it and in its command line.
+fn root_page(run: &RunView) -> Arc<(CommandPage, TargetNames)> {
+    run.context.scans.root_page(run.bytes(Stream::Stdout), || {
+        let page = HelpPage::parse(&stdout_start(run));
+        let commands = Interface::of_command(&page, &[]).commands;
+        let call = run.probe.args_in(OutputFormat::Text, run.context.profile);
+        let argv = run.observation.argv.strip_suffix(&*call).unwrap_or_default();
+        let names = TargetNames::new(&page, &commands, argv);
+        (CommandPage::new(&page, &[], &names, &commands), names)
+    })
 }
 
 pub fn help_run<'a>(context: &'a CheckContext<'a>) -> Option<RunView<'a>> {
-    runs_of_kind(context, DerivedKind::Help).next()
+    context.pages(DerivedKind::Help).next()
 }
 
 pub fn command_help_runs<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a>> {

@@ -11,10 +11,10 @@ const SIGN_IN_COMMANDS: [&str; 5] = ["login", "log-in", "signin", "sign-in", "au
 
 /// Judges `p1-no-browser`: without a terminal, no browser is opened.
 pub fn no_browser(context: &CheckContext) -> Judgement {
-    let runs = context.declared_probes().flat_map(|probe| context.runs_of(probe));
+    let runs = context.sources().flat_map(|probe| context.runs_of(probe));
     let is_judged = |run: &RunView| matches!(run.variant(), Variant::Plain | Variant::Tty);
     let assertions: Vec<Assertion> = runs.filter(is_judged).map(|run| opens_no_browser(&run)).collect();
-    if context.declared_probes().any(|probe| probe.call.login) || assertions.iter().any(Result::is_err) {
+    if context.sources().any(|probe| probe.call.login) || assertions.iter().any(Result::is_err) {
         return Judgement::from_assertions(assertions, "declare a probe that signs in with `login = true`");
     }
     let undeclared = UndeclaredFeature {

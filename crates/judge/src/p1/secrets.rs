@@ -17,7 +17,7 @@ const WITH_SECRET: [&str; 5] = ["auth", "login", "signin", "token", "whoami"];
 /// Judges `p1-secret-path`: a secret can be passed in a file or on stdin.
 pub fn path(context: &CheckContext) -> Judgement {
     let Some(secret) = &context.profile.conventions.secret else { return judge_undeclared_secret(context) };
-    let mut probes = context.declared_probes().filter(|probe| probe.call.secret).peekable();
+    let mut probes = context.sources().filter(|probe| probe.call.secret).peekable();
     if probes.peek().is_none() {
         return judge_undeclared_secret(context);
     }
@@ -108,7 +108,7 @@ pub fn judge_secret_silence(context: &CheckContext) -> Judgement {
         let kinds = [DerivedKind::SecretFile, DerivedKind::SecretStdin, DerivedKind::Verbose];
         declared && !probe.runs_only_in_scenarios() || kinds.into_iter().any(|kind| probe.is_kind(kind))
     };
-    let mut probes = context.probes.iter().filter(has_secret_call).peekable();
+    let mut probes = context.probes.iter().copied().filter(has_secret_call).peekable();
     if probes.peek().is_none() {
         return judge_undeclared_secret(context);
     }

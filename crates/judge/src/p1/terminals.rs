@@ -79,9 +79,7 @@ pub fn no_input(context: &CheckContext) -> Judgement {
     match context.profile.conventions.flags.get(CommonOption::NoInput) {
         FormatFlag::Absent => return Judgement::violated(vec![lacking()]),
         FormatFlag::Unspecified
-            if !context
-                .declared_probes()
-                .any(|probe| probe.call.flags.contains_key(&CommonOption::NoInput)) =>
+            if !context.sources().any(|probe| probe.call.flags.contains_key(&CommonOption::NoInput)) =>
         {
             return Judgement::NotApplicable(
                 "no option that disables prompts is declared (`flags.no_input`)".into(),

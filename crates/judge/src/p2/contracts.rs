@@ -20,9 +20,8 @@ pub fn judge_rules(context: &CheckContext, kind: Against) -> Judgement {
         Against::Stream => contract.has_stream_rules(),
         Against::Exit => !contract.exit_codes().is_empty(),
     };
-    let formats = context
-        .declared_probes()
-        .flat_map(|probe| OutputFormat::ALL.into_iter().map(move |format| (probe, format)));
+    let formats =
+        context.sources().flat_map(|probe| OutputFormat::ALL.into_iter().map(move |format| (probe, format)));
     let mut declared = formats.filter_map(|(probe, format)| context.contract_for(probe, format)).peekable();
     if declared.peek().is_none() {
         return Judgement::NotApplicable("no probe declares a contract".into());
@@ -30,7 +29,7 @@ pub fn judge_rules(context: &CheckContext, kind: Against) -> Judgement {
     if !declared.any(has_rules) {
         return Judgement::NotApplicable("the declared contracts have no rules of this kind".into());
     }
-    let runs = context.declared_probes().flat_map(|probe| context.runs_of(probe));
+    let runs = context.sources().flat_map(|probe| context.runs_of(probe));
     let assertions = runs
         .filter(RunView::expects_plain_stdout)
         .filter_map(|run| Some((run, context.contract_of(&run).filter(|contract| has_rules(contract))?)))

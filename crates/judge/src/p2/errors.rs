@@ -48,7 +48,7 @@ fn missing_evidence(context: &CheckContext, formats: &[OutputFormat]) -> Option<
         true => formats.iter().map(|format| format.name()).collect(),
         false => supported.into_iter().filter(|format| !fails_in(*format)).map(OutputFormat::name).collect(),
     };
-    let fails = context.declared_probes().any(|probe| !probe.prints_data());
+    let fails = context.sources().any(|probe| !probe.prints_data());
     (!missing.is_empty()).then(|| match fails {
         true => inconclusive(format!(
             "no probe fails in {}: {}",

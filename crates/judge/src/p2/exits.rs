@@ -14,7 +14,7 @@ use serde_json::Value;
 /// Judges `p2-exit-error`: a general error exits with 1. Also judges exit codes that only this target has, since they
 /// have no check of their own.
 pub fn judge_error_exit(context: &CheckContext) -> Judgement {
-    let ends = context.declared_probes().filter_map(|probe| {
+    let ends = context.sources().filter_map(|probe| {
         let code = probe.exit.filter(|_| exit_check(context.profile, probe) == CheckId::P2ExitError)?;
         Some(exits_with(context, probe, code))
     });
@@ -25,7 +25,7 @@ pub fn judge_error_exit(context: &CheckContext) -> Judgement {
             "the target has no exit code 1 according to its configuration".into(),
         );
     }
-    if has_one && !context.declared_probes().any(|probe| probe.exit == Some(1)) {
+    if has_one && !context.sources().any(|probe| probe.exit == Some(1)) {
         assertions.push(inconclusive(declare_exit(1)));
     }
     Judgement::from_assertions(assertions, declare_success(""))
@@ -59,7 +59,7 @@ fn has_own_usage(context: &CheckContext) -> bool {
 /// Judges a target without an exit code for invalid usage, which still has to reject it. Fails if a call with invalid
 /// usage succeeds; otherwise returns not applicable with the reason `why`.
 fn rejects_invalid_usage(context: &CheckContext, why: String) -> Judgement {
-    let wrong = context.probes.iter().filter(|probe| is_invalid_usage(probe));
+    let wrong = context.probes.iter().copied().filter(|probe| is_invalid_usage(probe));
     let assertions = wrong.flat_map(|probe| context.runs_of(probe)).map(|run| match run.exited()? {
         0 => {
             let detail = "invalid usage exits with 0; expected a failure";
@@ -87,7 +87,7 @@ pub fn judge_exit_code(context: &CheckContext, check: CheckId, code: i32) -> Jud
             && exit_check(context.profile, probe) == check
     };
     let (own, derived): (Vec<&Probe>, Vec<&Probe>) =
-        context.probes.iter().filter(expected).partition(|probe| probe.is_declared());
+        context.probes.iter().copied().filter(expected).partition(|probe| probe.is_declared());
     let declared = own.len();
     let mut assertions: Vec<Assertion> =
         own.into_iter().chain(derived).map(|probe| exits_with(context, probe, code)).collect();
@@ -113,7 +113,7 @@ fn declare_exit(code: i32) -> String {
 /// True if at least one call with invalid usage exited with the target's code for usage errors.
 pub fn has_usage_code(context: &CheckContext) -> bool {
     let usage = Some(context.profile.conventions.usage);
-    let wrong = context.probes.iter().filter(|probe| probe.exit == usage && !probe.prints_data());
+    let wrong = context.probes.iter().copied().filter(|probe| probe.exit == usage && !probe.prints_data());
     wrong.filter_map(|probe| context.plain_run(probe, OutputFormat::Text)).any(|run| run.exit() == usage)
 }
 
@@ -201,7 +201,7 @@ fn judge_unnamed_rejection(run: &RunView, code: i32) -> Assertion {
         }
     }
     let mut declared =
-        context.declared_probes().filter(|probe| probe.exit == Some(code) && !probe.prints_data()).peekable();
+        context.sources().filter(|probe| probe.exit == Some(code) && !probe.prints_data()).peekable();
     if declared.peek().is_none() {
         return inconclusive(format!(
             "{} exited with {code} and does not name what is unknown, so another failure may be the reason: declare \
@@ -236,12 +236,12 @@ fn no_format(context: &CheckContext, probe: &Probe) -> Reason {
 /// Judges `p2-exit-consistent`: the exit code is the same in every format, matches the payload, and is not a signal.
 pub fn judge_exit_consistency(context: &CheckContext) -> Judgement {
     // A call without a home may fail, but not crash.
-    let bare_runs = context.probes.iter().flat_map(|probe| context.runs_under(probe, Variant::Bare));
+    let bare_runs = context.probes.iter().copied().flat_map(|probe| context.runs_under(probe, Variant::Bare));
     let runs = context.runs().chain(bare_runs).filter(|run| !run.probe.has_special_end());
     let signals = runs.filter_map(|run| unexpected_signal(&run));
-    let formats = context.declared_probes().flat_map(|probe| same_code(context, probe));
+    let formats = context.sources().flat_map(|probe| same_code(context, probe));
     let payloads = context
-        .declared_probes()
+        .sources()
         .filter_map(|probe| context.plain_run(probe, OutputFormat::Json))
         .filter_map(|run| judge_payload(&run));
     Judgement::from_assertions(signals.chain(formats).chain(payloads), declare_success(""))

@@ -22,7 +22,7 @@ const MAX_LINE: usize = 200;
 /// did not end as its probe expects, the specification contains only this and the reason.
 pub fn learn(context: &CheckContext, target: &str) -> Lock {
     let mut specs = Vec::new();
-    for probe in context.declared_probes() {
+    for probe in context.sources() {
         for format in &probe.formats {
             let spec = learn_spec(context, probe, *format);
             specs.push(spec.unwrap_or_else(|reason| unlearnable_spec(context, probe, *format, reason)));
@@ -75,7 +75,7 @@ pub fn judge_against_lock(context: &CheckContext) -> Judgement {
 fn compare_with_lock(context: &CheckContext, lock: &Lock, old: &OutputSpec) -> Vec<Assertion> {
     let (Some(name), Some(format)) = (&old.probe, old.format) else { return Vec::new() };
     let locked = |probe: &&Probe| probe.name == *name && probe.formats.contains(&format);
-    let Some(probe) = context.declared_probes().find(locked) else {
+    let Some(probe) = context.sources().find(locked) else {
         let words = "is locked but was not run: if it was removed on purpose, accept that with `agentnative contract lock --update`";
         return vec![inconclusive(format!("{name} · {} {words}", format.name()))];
     };

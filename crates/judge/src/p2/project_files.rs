@@ -80,7 +80,8 @@ fn expected_exit_codes(context: &CheckContext) -> Vec<i32> {
     if profile.conventions.exit_codes_declared {
         return profile.conventions.exit_codes.clone();
     }
-    let declared = context.probes.iter().filter(|probe| probe.is_declared()).filter_map(|probe| probe.exit);
+    let declared =
+        context.probes.iter().copied().filter(|probe| probe.is_declared()).filter_map(|probe| probe.exit);
     let codes: BTreeSet<i32> = [0].into_iter().chain(declared).collect();
     codes.into_iter().collect()
 }

@@ -51,9 +51,8 @@ pub(super) fn valid(context: &CheckContext) -> Judgement {
         Ok(pages) => pages,
         Err(reason) => return Judgement::unverified(reason),
     };
-    let validator = ExampleValidator::new(&pages.root, pages.commands.iter().flatten().collect());
-    let shown =
-        validator.pages().flat_map(|page| page.page.examples.iter().map(move |example| (page, example)));
+    let validator = ExampleValidator::new(&pages);
+    let shown = pages.judged().flat_map(|page| page.page.examples.iter().map(move |example| (page, example)));
     let mut assertions: Vec<Assertion> =
         shown.map(|(page, example)| validator.validate(page, example)).collect();
     let none = pages.root.run.blocked_by(CheckId::P3Examples, "the help contains no example".to_owned());

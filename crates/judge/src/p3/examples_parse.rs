@@ -14,8 +14,8 @@ pub(super) fn parse(context: &CheckContext) -> Judgement {
         Ok(pages) => pages,
         Err(reason) => return Judgement::unverified(reason),
     };
-    let examples = ExampleValidator::new(&pages.root, pages.commands.iter().flatten().collect());
-    if !examples.pages().any(|page| !page.page.examples.is_empty()) {
+    let examples = ExampleValidator::new(&pages);
+    if !pages.judged().any(|page| !page.page.examples.is_empty()) {
         let none = pages.root.run.blocked_by(CheckId::P3Examples, "the help contains no example".to_owned());
         return Judgement::unverified(none);
     }

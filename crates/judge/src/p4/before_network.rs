@@ -10,7 +10,7 @@ use agentnative_core::probe::Probe;
 
 /// Judges `p4-before-network`: invalid calls fail before a request is sent.
 pub fn before_network(context: &CheckContext) -> Judgement {
-    let stalled = || context.probes.iter().filter(|probe| probe.is_declared() && probe.is_stalled());
+    let stalled = || context.probes.iter().copied().filter(|probe| probe.is_declared() && probe.is_stalled());
     if stalled().next().is_none() {
         return judge_without_stalled_probe(context);
     }

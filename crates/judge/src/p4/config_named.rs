@@ -35,7 +35,7 @@ pub(super) fn rejects_invalid_file(context: &CheckContext) -> bool {
 
 /// Returns the runs with an invalid configuration file. Without this file, the calls print data.
 fn with_invalid_file<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a>> {
-    let calls = context.probes.iter().filter(|probe| {
+    let calls = context.probes.iter().copied().filter(|probe| {
         !probe.has_special_end() && (probe.is_declared() || probe.source().is_some()) && probe.prints_data()
     });
     calls.flat_map(|probe| context.runs_under(probe, Variant::Bare))

@@ -14,7 +14,7 @@ const DECLARE_SUCCESS: &str = "no call decides this: declare a probe that succee
 /// Judges `p4-unknown-flag`: every command rejects an unknown flag.
 pub fn unknown_flag(context: &CheckContext) -> Judgement {
     let usage = |probe: &&Probe| exit_check(context.profile, probe) == CheckId::P2ExitUsage;
-    let accepted = (context.probes.iter().filter(usage))
+    let accepted = (context.probes.iter().copied().filter(usage))
         .filter_map(|probe| context.plain_run(probe, OutputFormat::Text))
         .any(|run| run.exit() == Some(0));
     let assertions = with_unknown_flag(context).map(|run| match run.exited()? {

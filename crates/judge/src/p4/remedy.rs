@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// Judges `p4-remedy`: an error names the command or setting that helps.
 pub fn remedy(context: &CheckContext) -> Judgement {
-    let failing = || context.declared_probes().filter(|probe| !probe.prints_data());
+    let failing = || context.sources().filter(|probe| !probe.prints_data());
     let runs = failing().filter(|probe| !probe.call.remedy.is_empty()).flat_map(|probe| {
         OutputFormat::ALL.into_iter().filter_map(|format| context.plain_run(probe, format))
     });

@@ -28,7 +28,7 @@ pub fn no_traceback(context: &CheckContext) -> Judgement {
         is_traceback.then(|| inconclusive(what()))
     });
     // Invalid usage only shows how arguments are parsed, and not how the target's own work fails.
-    let declared = context.declared_probes().any(|probe| !probe.prints_data());
+    let declared = context.sources().any(|probe| !probe.prints_data());
     let not_shown = (!declared).then(|| inconclusive(NO_FAILURE));
     Judgement::from_assertions(assertions.chain(failed).chain(not_shown), NO_FAILURE)
 }

@@ -7,7 +7,7 @@ use agentnative_core::model::Variant;
 
 /// Judges `p5-read-only`: a call that is not declared to change something changes nothing.
 pub fn read_only(context: &CheckContext) -> Judgement {
-    let reads = || context.declared_probes().filter(|probe| probe.effect.is_none());
+    let reads = || context.sources().filter(|probe| probe.effect.is_none());
     let without_workspace: Vec<&str> =
         reads().filter(|probe| probe.call.workspace.is_none()).map(|probe| probe.name.as_str()).collect();
     let runs = reading_probes(context)

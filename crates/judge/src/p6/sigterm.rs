@@ -31,7 +31,7 @@ const DECLARE_INTERRUPT: &str = "no long-running probe is declared: declare one 
 
 /// Returns the declared probes with `interrupt`: calls that run long enough to be interrupted.
 fn interruptible<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = &'a Probe> {
-    context.probes.iter().filter(|probe| probe.is_declared() && probe.call.interrupt.is_some())
+    context.probes.iter().copied().filter(|probe| probe.is_declared() && probe.call.interrupt.is_some())
 }
 
 fn judge_probe(context: &CheckContext, probe: &Probe) -> Vec<Assertion> {

@@ -12,7 +12,7 @@ use agentnative_core::run::RunEnd;
 
 /// Judges `p6-timeout`: a request without an answer ends at the time limit.
 pub fn timeout(context: &CheckContext) -> Judgement {
-    let declared = context.probes.iter().filter(|probe| probe.is_declared() && probe.is_stalled());
+    let declared = context.probes.iter().copied().filter(|probe| probe.is_declared() && probe.is_stalled());
     let mut declared = declared.peekable();
     if declared.peek().is_some() {
         return Judgement::from_assertions(declared.map(|probe| judge_probe(context, probe)), "");

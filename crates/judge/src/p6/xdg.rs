@@ -10,7 +10,7 @@ use std::path::Path;
 /// Judges `p6-xdg`: files are stored in the folders of the XDG variables.
 pub fn xdg(context: &CheckContext) -> Judgement {
     let runs: Vec<RunView> =
-        context.probes.iter().flat_map(|probe| context.runs_under(probe, Variant::Xdg)).collect();
+        context.probes.iter().copied().flat_map(|probe| context.runs_under(probe, Variant::Xdg)).collect();
     let stores = |run: &RunView| match recorded_changes(run) {
         Ok(changes) => changes.list.iter().any(|change| change.area != Area::Workspace),
         Err(_) => true,

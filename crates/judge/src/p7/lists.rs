@@ -47,8 +47,7 @@ fn judge_lists<'a>(
     each: impl Fn(&'a Probe, &'a ListConfig) -> Vec<Assertion>,
     combine: impl Fn(Vec<Vec<Assertion>>) -> Vec<Assertion>,
 ) -> Judgement {
-    let mut lists =
-        context.declared_probes().filter_map(|probe| Some((probe, probe.call.list.as_ref()?))).peekable();
+    let mut lists = context.sources().filter_map(|probe| Some((probe, probe.call.list.as_ref()?))).peekable();
     if lists.peek().is_some() {
         return Judgement::from_assertions(
             combine(lists.map(|(probe, list)| each(probe, list)).collect()),

@@ -11,7 +11,7 @@ const MAX_SEARCHED: u64 = 8 << 20;
 
 /// Judges `p7-no-spinner`: without a terminal, stderr is not redrawn.
 pub fn no_spinner(context: &CheckContext) -> Judgement {
-    let runs = context.declared_probes().flat_map(|probe| context.runs_of(probe));
+    let runs = context.sources().flat_map(|probe| context.runs_of(probe));
     let plain = runs.filter(|run| run.variant() == Variant::Plain && !is_error_object(run));
     Judgement::from_assertions(plain.map(|run| has_no_redraw(&run)), "declare a probe")
 }

@@ -13,7 +13,7 @@ use agentnative_core::probe::Probe;
 /// Judges `p7-quiet`: with the quiet option, a command prints only data and errors.
 pub fn quiet(context: &CheckContext) -> Judgement {
     let (data, failures): (Vec<&Probe>, Vec<&Probe>) =
-        context.declared_probes().partition(|probe| probe.prints_data());
+        context.sources().partition(|probe| probe.prints_data());
     let mut assertions: Vec<Assertion> = absent_option_failures(context);
     if data.is_empty() {
         assertions.push(inconclusive("declare a probe that succeeds"));

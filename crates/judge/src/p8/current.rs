@@ -20,7 +20,7 @@ pub fn current(context: &CheckContext) -> Judgement {
         Err(reason) => return Judgement::unverified(reason),
     };
     let names = target_names(context);
-    let examples = ExampleValidator::new(&pages.root, pages.commands.iter().flatten().collect());
+    let examples = ExampleValidator::new(&pages);
     let mut calls = project.bundles.iter().flat_map(|bundle| calls(bundle, &names)).peekable();
     if calls.peek().is_none() {
         return Judgement::NotApplicable("the instructions for agents show no call of the target".to_owned());
