@@ -3,6 +3,7 @@
 mod boundaries;
 mod conditions;
 mod confinement;
+mod explored;
 mod helper;
 mod limits;
 mod orphans;

@@ -20,7 +20,7 @@ const VERSION_MANAGERS: &[(&str, &str, &str)] = &[
 ];
 
 /// Variables that select the version of a tool, such as `PYENV_VERSION=3.12`.
-const VERSION_VARIABLES: &[&str] =
+pub(crate) const VERSION_VARIABLES: &[&str] =
     &["RUSTUP_TOOLCHAIN", "PYENV_VERSION", "RBENV_VERSION", "NODENV_VERSION", "GOENV_VERSION"];
 
 /// Value of PATH for a caller that has none.

@@ -127,6 +127,9 @@ pub struct Job {
     pub trusted: bool,
     /// Whether the output is intended for users: if [`Options::show`] is set, it is shown and not captured.
     pub shows_output: bool,
+    /// Whether the call was found in help pages and not declared by the user. Such a run sees no devices for computing,
+    /// and receives no variables that select the version of a tool.
+    pub undeclared: bool,
 }
 
 /// A value that a run receives and must not print or store in plain text.
@@ -217,6 +220,7 @@ impl Job {
             unreplaced_programs: Vec::new(),
             trusted: false,
             shows_output: false,
+            undeclared: false,
         }
     }
 }

@@ -1,14 +1,18 @@
 //! Converts the planned runs to the jobs that the runner executes.
 
+use super::placeholders::replace_placeholder;
 use super::{Probe, TargetProfile};
 use crate::catalogue::DerivedKind;
 use crate::config::{FILE_PLACEHOLDER, Isolation, PORT_PLACEHOLDER, STALLED_PLACEHOLDER, Workspace};
 use crate::model::{OutputFormat, ProbeId, Variant};
-use crate::run::{self, Interruption, Job, RunKey, RunSpec, Secret, SetupCall, StopSignal, TripwirePurpose};
+use crate::run::{
+    self, Interruption, Job, Limits, RunKey, RunSpec, Secret, SetupCall, StopSignal, TripwirePurpose,
+};
 use crate::targets::Target;
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What the runs of a target have in common besides their probes: templates of folders, services and protected files.
 #[derive(Debug, Clone, Default)]
@@ -102,7 +106,10 @@ fn spec(
     around: &RunEnvironment,
 ) -> RunSpec {
     let words = |args: &[String]| -> Vec<OsString> {
-        let args = args.iter().map(|word| around.insert_port(word).into());
+        let args = args.iter().map(|word| match probe.explored {
+            Some(_) => replace_placeholder(word.clone()),
+            None => around.insert_port(word).into(),
+        });
         target.prefix_args.iter().cloned().chain(args).collect()
     };
     let env_of = |probe: &Probe| -> Vec<(OsString, OsString)> {
@@ -136,7 +143,7 @@ fn spec(
         Some(DerivedKind::Sigint) => interruption(probe, StopSignal::Interrupt),
         _ => None,
     };
-    let job = Job {
+    let mut job = Job {
         program: target.program.clone().into(),
         args: words(&probe.args_in(key.format, profile)),
         cwd: probe.call.cwd.clone().unwrap_or_else(|| target.cwd.clone()).into(),
@@ -171,9 +178,48 @@ fn spec(
         unreplaced_programs: Vec::new(),
         trusted: false,
         shows_output: false,
+        undeclared: false,
     };
+    if probe.explored.is_some() {
+        restrict(&mut job, key, probe, profile, target);
+    }
     RunSpec { key: key.clone(), job }
 }
+
+/// Restricts the run of an explored call, which the user has not declared. It is confined by namespaces whatever is
+/// configured, starts in a folder of its own, and has neither a network nor anything that the configuration grants to
+/// declared calls.
+fn restrict(job: &mut Job, key: &RunKey, probe: &Probe, profile: &TargetProfile, target: &Target) {
+    job.undeclared = true;
+    job.isolation = run::RequestedConfinement::Full;
+    job.network = false;
+    job.connect.clear();
+    job.workspace.get_or_insert(run::Workspace::Empty);
+    job.writes_to_start_folder = false;
+    job.home = None;
+    job.readable.clear();
+    let secret = profile.conventions.secret.as_ref().map(|secret| OsStr::new(&secret.env));
+    let added = probe.call.env.iter().map(|(name, value)| (name.into(), value.into()));
+    let variables = target.env(|_| None).into_iter().chain(added);
+    job.env = variables.filter(|(name, _)| Some(&**name) != secret).collect();
+    job.secret = None;
+    let Limits { memory, processes, written } = job.limits;
+    job.limits = Limits {
+        memory: memory.min(EXPLORED_LIMITS.memory),
+        processes: processes.min(EXPLORED_LIMITS.processes),
+        written: written.min(EXPLORED_LIMITS.written),
+    };
+    if *key == probe.plain_run(OutputFormat::Text) {
+        job.deadline = job.deadline.min(EXPLORED_TIMEOUT);
+        job.family = None;
+    }
+}
+
+/// Maximum resources of the run of an explored call.
+const EXPLORED_LIMITS: Limits = Limits { memory: 1 << 30, processes: 256, written: 64 << 20 };
+/// Maximum time limit of the plain run of an explored call in text. Runs under other conditions have the time limit of
+/// the target, since a call that ends just before this limit does not hang.
+const EXPLORED_TIMEOUT: Duration = Duration::from_secs(5);
 
 fn interruption(probe: &Probe, signal: StopSignal) -> Option<Interruption> {
     probe.call.interrupt.clone().map(|after| Interruption { after, signal })

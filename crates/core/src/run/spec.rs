@@ -3,6 +3,7 @@
 use crate::model::{Condition, OutputFormat, ProbeId, Variant, combined_condition, single_conditions};
 use agentnative_helper::Job;
 use serde::{Deserialize, Serialize};
+use std::ffi::OsStr;
 use strict_json::sanitize;
 
 /// The identity of a run: probe, format, variant, and the index of the repetition or environment.
@@ -53,10 +54,24 @@ pub struct RunSpec {
 }
 
 impl RunSpec {
-    /// Returns the program and its arguments as text for reports. Bytes that are not UTF-8 are escaped.
+    /// Returns the program and its arguments as text for reports. Bytes that are not UTF-8 are escaped, and long
+    /// arguments of a call that was not declared are shortened.
     pub(super) fn argv(&self) -> Vec<String> {
         let program = std::iter::once(self.job.program.as_os_str());
         let words = program.chain(self.job.args.iter().map(|arg| arg.as_os_str()));
-        words.map(|word| sanitize::lossless(word.as_encoded_bytes()).into_owned()).collect()
+        let text = |word: &OsStr| sanitize::lossless(word.as_encoded_bytes()).into_owned();
+        let is_long = |word: &OsStr| self.job.undeclared && word.len() > MAX_WORD;
+        words
+            .map(|word| if is_long(word) { shortened(&text(word), word.len()) } else { text(word) })
+            .collect()
     }
+}
+
+/// Maximum length of an argument that is not shortened, in bytes.
+const MAX_WORD: usize = 1024;
+
+/// Returns the beginning of a long word with its length, such as `aaaa… (65536 bytes)`.
+fn shortened(word: &str, length: usize) -> String {
+    let beginning: String = word.chars().take(16).collect();
+    format!("{beginning}… ({length} bytes)")
 }

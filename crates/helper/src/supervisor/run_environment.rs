@@ -6,7 +6,7 @@ use super::folder::RunFolder;
 use super::locale;
 use super::process_tag::ProcessTag;
 use crate::added_variables::LOCALE_NAME;
-use crate::environment::absolute_path_entries;
+use crate::environment::{VERSION_VARIABLES, absolute_path_entries};
 use crate::{Job, RequestedConfinement, Variant};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 /// 3. the variable that marks the processes of the run,
 /// 4. the variables of the job.
 ///
-/// For a trusted job, the caller's environment replaces the first group. If such a job is confined, it also receives a
+/// An undeclared job does not receive the variables that select versions. For a trusted job, the caller's environment replaces the first group. If such a job is confined, it also receives a
 /// writable `TMPDIR`.
 pub(super) fn run_environment(
     job: &Job,
@@ -40,6 +40,9 @@ pub(super) fn run_environment(
         env.extend(folders.filter(|(name, _)| !lacks_home || name == "TMPDIR"));
     } else if job.isolation > RequestedConfinement::None {
         env.insert("TMPDIR".into(), folder.temporary().into_os_string());
+    }
+    if job.undeclared {
+        env.retain(|name, _| !VERSION_VARIABLES.iter().any(|version| name == version));
     }
     env.extend(job.variant.added_variables(job.environment).map(|(name, value)| (name.into(), value.into())));
     env.extend(locale_folder(job, common).map(|folder| ("LOCPATH".into(), folder.into())));

@@ -93,8 +93,9 @@ impl SandboxSpec {
             }
             StartFolder::Own => {}
         }
+        let accelerators = if job.undeclared { sys::accelerators() } else { Vec::new() };
         let hidden =
-            home.hidden.into_iter().chain(common.root.folders_of_other_helpers()).map(Into::into).collect();
+            home.hidden.into_iter().chain(common.root.folders_of_other_helpers()).chain(accelerators);
         let view = FileView {
             root: common.root.path().into(),
             masked: masked.iter().map(Into::into).collect(),
@@ -103,7 +104,7 @@ impl SandboxSpec {
             writable,
             protected,
             start,
-            hidden,
+            hidden: hidden.map(Into::into).collect(),
             exposed: common.exposed_folders().to_vec(),
             last_process: MIN_PROCESS_ID + (run_id * PROCESS_ID_STEP % PROCESS_ID_RANGE) as u32,
             most_processes: MAX_PROCESSES,

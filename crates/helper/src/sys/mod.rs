@@ -60,8 +60,8 @@ pub(crate) use locks::awaited_lock;
 pub(crate) use mount_table::has_mounts_below;
 #[cfg(feature = "runtime")]
 pub(crate) use mounts::{
-    CopyOnWrite, EMPTY_FOLDER, FileView, MACHINE_FOLDER, SHARED_FOLDERS, confine_mounts, none_if_missing,
-    prepare_mounts, socket_paths,
+    CopyOnWrite, EMPTY_FOLDER, FileView, MACHINE_FOLDER, SHARED_FOLDERS, accelerators, confine_mounts,
+    none_if_missing, prepare_mounts, socket_paths,
 };
 #[cfg(feature = "runtime")]
 pub(crate) use namespaces::{

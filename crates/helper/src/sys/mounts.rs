@@ -67,7 +67,7 @@ const SYSTEM_CREDENTIALS: &[&str] = &["/etc/shadow", "/etc/gshadow", "/etc/ssl/p
 
 /// Names of the entries of `/dev` that runs can use.
 const DEVICES: &[&str] = &["full", "null", "pts", "random", "tty", "urandom", "zero"];
-/// Prefixes of the names of devices for computing in `/dev`, which runs can use as well.
+/// Prefixes of the names of devices for computing in `/dev`, which declared runs can use as well.
 const ACCELERATORS: &[&str] = &["dri", "kfd", "nvidia"];
 const DEVICE_LINKS: &[(&str, &str)] = &[
     ("fd", "/proc/self/fd"),
@@ -99,7 +99,7 @@ pub(crate) const EMPTY_FOLDER: &str = "empty";
 ///
 /// Runs see all files through overlays. A run therefore cannot reach a socket, a named pipe or a lock of the machine:
 /// those in an overlay are separate, under any name. In a folder that cannot be covered, sockets are hidden by their
-/// paths.
+/// paths. Devices outside of `/dev` cannot be opened.
 pub(crate) fn confine_mounts(root: &Path) -> io::Result<Vec<PathBuf>> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     let mounts = mount_table::mounts()?;
@@ -126,7 +126,8 @@ pub(crate) fn confine_mounts(root: &Path) -> io::Result<Vec<PathBuf>> {
         if kind == "proc" {
             mount_tmpfs(&point, c"mode=555,size=4k")?;
         }
-        match mount_remount(&point, flags | MountFlags::BIND | MountFlags::RDONLY, c"") {
+        let devices = if point.starts_with("/dev") { MountFlags::empty() } else { MountFlags::NODEV };
+        match mount_remount(&point, flags | devices | MountFlags::BIND | MountFlags::RDONLY, c"") {
             // The mount is unreachable: it is below another mount, or in a folder that this user may not enter.
             Err(Errno::INVAL | Errno::NOENT | Errno::ACCESS | Errno::NOTDIR) => {}
             done => done?,
@@ -449,17 +450,24 @@ fn mount_tmpfs(path: &Path, options: &CStr) -> io::Result<()> {
     Ok(mount("tmpfs", path, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, options)?)
 }
 
+/// Returns the paths of the devices for computing, and of the folders that contain some.
+pub(crate) fn accelerators() -> Vec<PathBuf> {
+    let entries = fs::read_dir("/dev").into_iter().flatten().flatten();
+    let accelerators = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_accelerator));
+    accelerators.map(|entry| entry.path()).collect()
+}
+
+fn is_accelerator(name: &str) -> bool {
+    ACCELERATORS.iter().any(|prefix| name.starts_with(prefix))
+}
+
 fn replace_devices() -> io::Result<()> {
     let folder = Path::new("/dev");
     let names = fs::read_dir(folder)?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let memory = folder.join("shm");
     // A target may lie in it, and each run masks it; the target of a symbolic link is masked instead.
     let is_memory = |name: &str| name == "shm" && memory.symlink_metadata().is_ok_and(|found| found.is_dir());
-    let is_kept = |name: &String| {
-        DEVICES.contains(&name.as_str())
-            || ACCELERATORS.iter().any(|prefix| name.starts_with(prefix))
-            || is_memory(name)
-    };
+    let is_kept = |name: &String| DEVICES.contains(&name.as_str()) || is_accelerator(name) || is_memory(name);
     let kept: Vec<(OwnedFd, PathBuf)> = names
         .filter(is_kept)
         .map(|name| Ok((clone_mount(&folder.join(&name))?, folder.join(name))))
