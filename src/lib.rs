@@ -50,7 +50,7 @@ pub mod output;
 pub mod report;
 
 #[doc(hidden)]
-pub use agentnative_core::{catalogue, config, facts, files, manifest, model, probe, run, targets};
+pub use agentnative_core::{catalogue, config, explore, facts, files, manifest, model, probe, run, targets};
 #[doc(hidden)]
 pub use agentnative_judge::{self as judge, source};
 

@@ -8,6 +8,7 @@ use crate::report::Report;
 use agentnative_contract::budget::{self, Budget};
 use agentnative_contract::error::Result;
 use agentnative_core::catalogue::Check;
+use agentnative_core::explore::exploration_coverage;
 use agentnative_core::model::{CheckId, Layer, Level, Toolkit};
 use agentnative_core::probe::Recording;
 use agentnative_core::run::{Observation, RunKey};
@@ -36,6 +37,12 @@ impl Judged {
     /// Returns the language and argument parser of the target, as far as they are known.
     pub fn toolkit(&self) -> Toolkit {
         self.recording.as_ref().map(Recording::toolkit).unwrap_or_default()
+    }
+
+    /// Returns the names of the explored calls that were only tried, without those that run under all conditions.
+    pub fn tried_calls(&self) -> BTreeSet<&str> {
+        let probes = self.recording.iter().flat_map(|recording| &recording.probes);
+        probes.filter(|probe| !probe.is_kept()).map(|probe| probe.name.as_str()).collect()
     }
 
     /// Returns the total duration of the runs that a check needs. Runs are shared between checks and made in parallel.
@@ -100,6 +107,7 @@ pub fn judge_against_baseline(
         edition: recording.check.edition,
         deny: recording.check.deny.clone(),
         isolation: recording.confinement,
+        coverage: exploration_coverage(recording),
         ..report
     };
     Ok((report, verdicts.coverage))

@@ -1,7 +1,9 @@
 //! The lines of `check --output jsonl`, written during the check.
 
 use super::{Report, ReportSummary};
-use agentnative_core::model::{CheckResult, ConfigInfo, Edition, Level, OutputFormat, TargetInfo, Variant};
+use agentnative_core::model::{
+    CheckResult, ConfigInfo, Edition, ExplorationCoverage, Level, OutputFormat, TargetInfo, Variant,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -121,6 +123,9 @@ pub struct SummaryEvent {
     /// A signal interrupted the runs.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub interrupted: bool,
+    /// The commands and options that exploration found and tried; absent if the target was not explored.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub coverage: Option<ExplorationCoverage>,
     /// Number of runs that the verdicts are based on.
     pub runs: usize,
     /// Number of verdicts of each kind.
@@ -151,6 +156,7 @@ impl Report {
             verified: self.verified,
             deny: self.deny.clone(),
             interrupted: self.interrupted,
+            coverage: self.coverage.clone(),
             runs: self.runs,
             summary: self.summary,
             notes: self.notes.clone(),

@@ -12,7 +12,9 @@ pub use causes::Undecided;
 pub use events::{Ended, ReportEvent, RunEvent, StartEvent, SummaryEvent};
 pub use summary::{ReportSummary, without_replaced_verdicts};
 
-use agentnative_core::model::{CheckResult, ConfigInfo, Confinement, Edition, Level, TargetInfo};
+use agentnative_core::model::{
+    CheckResult, ConfigInfo, Confinement, Edition, ExplorationCoverage, Level, TargetInfo,
+};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -52,6 +54,9 @@ pub struct Report {
     /// Weakest confinement of the runs; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub isolation: Option<Confinement>,
+    /// The commands and options that exploration found and tried; absent if the target was not explored.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub coverage: Option<ExplorationCoverage>,
     /// Number of runs that the verdicts are based on.
     pub runs: usize,
     /// Number of verdicts of each kind.

@@ -143,6 +143,7 @@ impl Report {
             deny: Vec::new(),
             interrupted,
             isolation: None,
+            coverage: None,
             runs,
             summary: ReportSummary::of(&results),
             results,

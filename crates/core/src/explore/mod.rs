@@ -7,6 +7,7 @@
 
 mod classify;
 mod commands;
+mod coverage;
 mod formats;
 mod invalid;
 mod planner;
@@ -16,6 +17,7 @@ mod tree;
 mod trial;
 mod values;
 
+pub use coverage::exploration_coverage;
 pub use samples::{SAMPLES, sample_files};
 
 use crate::config::{FormatFlags, Workspace};

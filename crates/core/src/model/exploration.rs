@@ -1,5 +1,6 @@
 //! The exploration of a target: calls that agentnative finds by itself, from help pages and examples.
 
+use super::OutputFormat;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +48,24 @@ pub enum CallOutcome {
     Died,
     /// The call was not made: a limit of the exploration came first.
     NotMade,
+}
+
+impl CallOutcome {
+    /// Returns the outcome in words, such as `not reachable`.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Succeeded => "succeeded",
+            Self::Silent => "silent",
+            Self::Accepted => "accepted",
+            Self::Invalid => "invalid",
+            Self::Refused => "refused",
+            Self::Unexplained => "unexplained",
+            Self::NotReachable => "not reachable",
+            Self::TimedOut => "timed out",
+            Self::Died => "died",
+            Self::NotMade => "not made",
+        }
+    }
 }
 
 /// The origin of an explored call. Calls that are derived from it have the same origin.
@@ -115,4 +134,99 @@ impl Exploration {
     pub fn callable(&self) -> usize {
         self.commands.iter().filter(|command| !command.is_unknown && command.not_called.is_none()).count()
     }
+}
+
+/// The commands and options of a target that its exploration found and tried.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExplorationCoverage {
+    /// At least half of the commands have a call that succeeded or was refused.
+    pub sufficient: bool,
+    /// Why the exploration ended early; absent if it did not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub incomplete: Option<String>,
+    /// Number of commands without subcommands.
+    pub commands: CommandCounts,
+    /// Number of options on the help pages of these commands.
+    pub options: OptionCounts,
+    /// Number of explored calls.
+    pub calls: CallCounts,
+    /// Number of explored calls that run under all conditions.
+    pub kept: usize,
+    /// The commands that were not called.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub not_reached: Vec<MissedCommand>,
+    /// The commands that were called.
+    pub by_command: Vec<CommandCoverage>,
+    /// Further information on the exploration, such as on help pages that were not read.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub notes: Vec<String>,
+}
+
+/// Number of commands that an exploration found and called.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CommandCounts {
+    /// Commands that the help pages list.
+    pub found: usize,
+    /// Commands that were called.
+    pub called: usize,
+    /// Commands with a call that succeeded.
+    pub succeeded: usize,
+    /// Commands that the target rejects as unknown.
+    pub unknown: usize,
+}
+
+/// Number of options that an exploration found and tried.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OptionCounts {
+    /// Options that the help pages list.
+    pub found: usize,
+    /// Options that occur in a call of their command.
+    pub tried: usize,
+}
+
+/// Number of explored calls, and of those with each outcome. A call in a further format is counted only in `made`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CallCounts {
+    /// Calls that were made, without those of help pages.
+    pub made: usize,
+    /// Maximum number of calls.
+    pub budget: usize,
+    /// Calls that exited with 0, and printed or changed something.
+    pub succeeded: usize,
+    /// Calls with invalid arguments that were rejected.
+    pub invalid: usize,
+    /// Other calls that failed with a message, such as without a login.
+    pub refused: usize,
+    /// Calls that failed without a network.
+    pub not_reachable: usize,
+    /// Calls that exceeded their time limit or waited for input.
+    pub timed_out: usize,
+    /// Calls with another outcome, such as one that was killed by a signal.
+    pub other: usize,
+}
+
+/// A command that an exploration did not call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MissedCommand {
+    /// The words of the command; empty for the target itself.
+    pub command: String,
+    /// Why the command was not called.
+    pub reason: String,
+}
+
+/// What an exploration tried of a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CommandCoverage {
+    /// The words of the command; empty for the target itself.
+    pub command: String,
+    /// Number of explored calls of the command.
+    pub calls: usize,
+    /// The best outcome of these calls.
+    pub outcome: CallOutcome,
+    /// Number of options on the help page of the command.
+    pub options: OptionCounts,
+    /// Formats of the calls.
+    pub formats: Vec<OutputFormat>,
+    /// Groups of the calls.
+    pub groups: Vec<CallGroup>,
 }

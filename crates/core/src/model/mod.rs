@@ -18,7 +18,10 @@ pub use combined::{COMBINED, Condition, combined_condition, single_conditions};
 pub use condition::{condition_assignments, condition_name, condition_phrase};
 pub use docs::{DOCS_URL, Topic};
 pub use edition::Edition;
-pub use exploration::{CallGroup, CallOutcome, Exploration, ExploredOrigin, FoundCommand};
+pub use exploration::{
+    CallCounts, CallGroup, CallOutcome, CommandCounts, CommandCoverage, Exploration, ExplorationCoverage,
+    ExploredOrigin, FoundCommand, MissedCommand, OptionCounts,
+};
 pub use info::{ConfigInfo, TargetInfo};
 pub use language::{HelpLanguage, Language};
 pub use probe_id::{Case, DerivedKind, ProbeId};
