@@ -22,6 +22,7 @@ mod contract_generated;
 mod corpus;
 mod documents;
 mod examples;
+mod exploration_coverage;
 mod file_cycles;
 mod fixture_invariants;
 mod fixtures;

@@ -1,5 +1,6 @@
 //! The renderer of `github`: annotations as workflow commands of GitHub Actions.
 
+use super::coverage;
 use super::problem::{DisplaySeverity, ReportedProblem, problems, shorten_to_line, undecided};
 use super::view::ReportView;
 use agentnative_contract::error::Result;
@@ -21,6 +22,9 @@ pub(super) fn render(view: &ReportView<'_>) -> Result<String> {
         (DisplaySeverity::Waived, "notice"),
     ] {
         let mut lines = Vec::new();
+        if severity == DisplaySeverity::Waived {
+            lines.extend(coverage_lines(view));
+        }
         // Lists the first problem of each check before further ones, so that the limit hides as few checks as
         // possible.
         let of: Vec<_> = all.iter().filter(|problem| problem.severity == severity).collect();
@@ -40,6 +44,15 @@ pub(super) fn render(view: &ReportView<'_>) -> Result<String> {
         out.extend(lines);
     }
     Ok(out)
+}
+
+/// Returns one line per explored target with its commands and options.
+fn coverage_lines<'v>(view: &'v ReportView<'v>) -> impl Iterator<Item = String> + 'v {
+    let reports = view.judged.iter().map(|judged| &judged.report);
+    reports.filter_map(|report| {
+        let title = title(&report.target.name, "explored");
+        Some(command("notice", &[("title", title)], &coverage::summary(report.coverage.as_ref()?)))
+    })
 }
 
 /// Returns one line per target with its unverified checks, if `--strict` makes them fail.

@@ -1,5 +1,6 @@
 //! The renderer of `junit`: JUnit XML with one suite per target and one case per check, for CI and test dashboards.
 
+use super::coverage;
 use super::problem::{DisplaySeverity, ReportedProblem, problems, shorten_to_line, undecided};
 use super::view::ReportView;
 use crate::check::Judged;
@@ -80,12 +81,12 @@ fn suite(view: &ReportView<'_>, judged: &Judged) -> Suite {
             }
         });
     }
-    let notes = match &report.notes[..] {
+    let explored =
+        report.coverage.iter().map(|coverage| format!("explored: {}", coverage::summary(coverage)));
+    let notes = explored.chain(coverage::notes(report));
+    let notes = match &notes.map(|note| shorten_to_line(&note)).collect::<Vec<_>>()[..] {
         [] => String::new(),
-        notes => {
-            let notes = notes.iter().map(|note| shorten_to_line(note)).collect::<Vec<_>>().join("\n");
-            format!("    <system-out>{}</system-out>\n", escape(&notes))
-        }
+        notes => format!("    <system-out>{}</system-out>\n", escape(&notes.join("\n"))),
     };
     let counts = suite.counts();
     // All JUnit schemas accept a time without a zone.

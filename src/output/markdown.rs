@@ -1,6 +1,7 @@
 //! The renderer of `markdown`: a comment for a pull request, or the summary of a CI step. Its length is limited to
 //! what both accept.
 
+use super::coverage;
 use super::problem::{DisplaySeverity, ReportedProblem, page, problems, shorten_to_line, undecided};
 use super::view::ReportView;
 use crate::check::Judged;
@@ -79,6 +80,10 @@ fn target(view: &ReportView<'_>, judged: &Judged, output: &mut MarkdownPage) {
     let name = prose(&report.target.name);
     output.add(&format!("## agentnative · {name}: {}", report.verdict()));
     output.add(&counts(report));
+    report
+        .coverage
+        .iter()
+        .for_each(|coverage| output.add(&format!("Explored: {}", coverage::summary(coverage))));
     if let Some(principles) = principles(report) {
         output.add(principles.trim_end());
     }
@@ -97,7 +102,7 @@ fn target(view: &ReportView<'_>, judged: &Judged, output: &mut MarkdownPage) {
         }
     }
     add_unverified(view, report, output);
-    let notes: Vec<String> = report.notes.iter().map(|note| format!("- {}", prose(note))).collect();
+    let notes: Vec<String> = coverage::notes(report).map(|note| format!("- {}", prose(&note))).collect();
     if !notes.is_empty() {
         output.add(&format!("### Notes: {name}"));
         notes.chunks(20).for_each(|notes| output.add(&notes.join("\n")));

@@ -1,6 +1,7 @@
 //! The renderers of reports, one per file. Writing to stdout and stderr is in `agentnative_output`.
 
 mod command;
+mod coverage;
 mod github;
 mod gitlab;
 #[cfg(feature = "html")]

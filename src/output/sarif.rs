@@ -1,5 +1,6 @@
 //! The renderer of `sarif`: a SARIF 2.1.0 log with one run per target, for code scanning.
 
+use super::coverage;
 use super::problem::{DisplaySeverity, ReportedProblem, page, problems, shorten_to_line, undecided};
 use super::view::ReportView;
 use crate::check::Judged;
@@ -42,8 +43,8 @@ fn run(view: &ReportView<'_>, judged: &Judged) -> Value {
             "associatedRule": { "id": result.id, "index": index(&rules, result.id) },
         })
     });
-    let notes = report.notes.iter().map(
-        |note| json!({ "message": { "text": escape_message(&shorten_to_line(note)) }, "level": "warning" }),
+    let notes = coverage::notes(report).map(
+        |note| json!({ "message": { "text": escape_message(&shorten_to_line(&note)) }, "level": "warning" }),
     );
     let ended = judged.recording.as_ref().and_then(|recording| recording.ended.as_ref());
     let invocation = without_nulls(json!({
@@ -53,6 +54,18 @@ fn run(view: &ReportView<'_>, judged: &Judged) -> Value {
         "endTimeUtc": ended,
     }));
     let name = shorten_to_line(&report.target.name);
+    let mut properties = json!({
+        "target": report.target.command.iter().map(|word| shorten_to_line(word)).collect::<Vec<_>>(),
+        "conformant": report.conformant,
+        "verified": report.verified,
+        "runs": report.runs,
+        "config": report.config,
+        "edition": report.edition,
+        "summary": report.summary,
+    });
+    if let Some(coverage) = &report.coverage {
+        properties["coverage"] = json!(coverage);
+    }
     json!({
         "tool": { "driver": {
             "name": "agentnative",
@@ -64,15 +77,7 @@ fn run(view: &ReportView<'_>, judged: &Judged) -> Value {
         "columnKind": "unicodeCodePoints",
         "invocations": [invocation],
         "results": results,
-        "properties": {
-            "target": report.target.command.iter().map(|word| shorten_to_line(word)).collect::<Vec<_>>(),
-            "conformant": report.conformant,
-            "verified": report.verified,
-            "runs": report.runs,
-            "config": report.config,
-            "edition": report.edition,
-            "summary": report.summary,
-        },
+        "properties": properties,
     })
 }
 

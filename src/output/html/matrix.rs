@@ -5,7 +5,8 @@ use agentnative_core::model::{CheckResult, OutputFormat, Status};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A table with a row per behavioral check that depends on probes, and a column per probe and format.
+/// A table with a row per behavioral check that depends on probes, and a column per probe and format. It has no columns
+/// for explored calls that were only tried.
 #[derive(Debug, Serialize)]
 pub(super) struct Matrix {
     probes: Vec<Column>,
@@ -39,8 +40,10 @@ impl Matrix {
     /// Creates the matrix of a report; `None` if no check depends on a probe.
     pub fn of(judged: &Judged) -> Option<Self> {
         let results = &judged.report.results;
-        let rows_of_cells: Vec<BTreeMap<CellKey, Cell>> =
+        let tried = judged.tried_calls();
+        let mut rows_of_cells: Vec<BTreeMap<CellKey, Cell>> =
             results.iter().map(|result| cells(judged, result)).collect();
+        rows_of_cells.iter_mut().for_each(|cells| cells.retain(|(probe, _), _| !tried.contains(&**probe)));
         let mut keys: Vec<&CellKey> = Vec::new();
         // In the order of the runs, then in that of the problems.
         let order: Vec<CellKey> =

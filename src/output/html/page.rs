@@ -4,8 +4,8 @@ use super::hex::{self, Marked};
 use super::matrix::Matrix;
 use super::timeline::Timeline;
 use crate::check::{Judged, Observation, Recording, run_event};
-use crate::output::command;
 use crate::output::view::ReportView;
+use crate::output::{command, coverage};
 use crate::report::{Report, ReportSummary, RunEvent};
 use agentnative_core::catalogue::principle_title;
 use agentnative_core::model::{CheckResult, Evidence, OutputFormat, Status, Stream, condition_name};
@@ -51,6 +51,9 @@ struct TargetView<'a> {
     counts: VerdictCounts,
     /// Number, title and counts of verdicts of each principle; empty if there is only one principle.
     principles: Vec<(u8, &'static str, VerdictCounts)>,
+    /// What the exploration found and tried, in one line; `None` if the target was not explored.
+    explored: Option<String>,
+    notes: Vec<String>,
     groups: Vec<Group<'a>>,
     matrix: Option<Matrix>,
     timeline: Option<Timeline>,
@@ -123,12 +126,13 @@ struct Output {
 impl<'a> HtmlPage<'a> {
     /// Creates the page of these reports.
     pub fn of(view: &ReportView<'a>) -> Self {
-        let runs =
-            view.judged.iter().flat_map(|judged| &judged.recording).map(|seen| seen.observations.len());
+        let shown: Vec<Vec<(&str, &Observation)>> = view.judged.iter().map(shown_runs).collect();
         let [min, max] = STREAM_LIMITS;
-        let stream = (MAX_TOTAL_OUTPUT / (2 * runs.sum::<usize>() as u64).max(1)).clamp(min, max);
+        let runs = shown.iter().map(Vec::len).sum::<usize>() as u64;
+        let stream = (MAX_TOTAL_OUTPUT / (2 * runs).max(1)).clamp(min, max);
+        let targets = view.judged.iter().zip(&shown);
         let targets: Vec<TargetView<'a>> =
-            view.judged.iter().map(|judged| TargetView::of(view, judged, stream)).collect();
+            targets.map(|(judged, shown)| TargetView::of(view, judged, shown, stream)).collect();
         let verdicts = view.judged.iter().flat_map(|judged| &judged.report.results);
         let results = || targets.iter().flat_map(|target| &target.groups).flat_map(|group| &group.results);
         let summary: ReportSummary = view.judged.iter().map(|judged| judged.report.summary).sum();
@@ -143,20 +147,34 @@ impl<'a> HtmlPage<'a> {
     }
 }
 
+/// Returns the runs that the page shows, with the names of their probes. A run of an explored call that was only tried
+/// is shown if a problem refers to the call.
+fn shown_runs(judged: &Judged) -> Vec<(&str, &Observation)> {
+    let mut hidden = judged.tried_calls();
+    for evidence in judged.report.results.iter().flat_map(|result| &result.evidence) {
+        hidden.remove(evidence.probe.as_deref().unwrap_or_default());
+    }
+    let runs = judged.recording.iter().flat_map(Recording::named_observations);
+    runs.filter(|(probe, _)| !hidden.contains(probe)).collect()
+}
+
 impl<'a> TargetView<'a> {
-    fn of(view: &ReportView<'a>, judged: &'a Judged, stream: u64) -> Self {
+    fn of(
+        view: &ReportView<'a>,
+        judged: &'a Judged,
+        observations: &[(&str, &Observation)],
+        stream: u64,
+    ) -> Self {
         let report = &judged.report;
-        let observations: Vec<(&str, &Observation)> =
-            judged.recording.iter().flat_map(Recording::named_observations).collect();
         let verdicts = || report.results.iter().enumerate();
         let group = |status: Status| Group {
             status: status.name(),
             results: verdicts()
                 .filter(|(_, result)| result.status == status)
-                .map(|(nth, result)| VerdictView::of(view, judged, &observations, nth, result))
+                .map(|(nth, result)| VerdictView::of(view, judged, observations, nth, result))
                 .collect(),
         };
-        let run = |(probe, seen): &(&str, &'a Observation)| {
+        let run = |(probe, seen): &(&str, &Observation)| {
             let mut run = RunView::of(probe, seen, stream);
             run.event.argv =
                 run.event.argv.map(|line| command::short_command_line(report, view.folder, &line));
@@ -183,6 +201,8 @@ impl<'a> TargetView<'a> {
             elapsed_ms: judged.elapsed.map(|elapsed| elapsed.as_millis()),
             counts: counts(&report.summary),
             principles: if principles.len() > 1 { principles } else { Vec::new() },
+            explored: report.coverage.as_ref().map(coverage::summary),
+            notes: coverage::notes(report).collect(),
             groups: STATUS_ORDER.into_iter().map(group).filter(|group| !group.results.is_empty()).collect(),
             matrix: Matrix::of(judged),
             timeline,

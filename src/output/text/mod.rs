@@ -6,6 +6,7 @@ mod page;
 mod problem;
 mod targets;
 
+use super::coverage;
 use super::view::ReportView;
 use crate::check::Judged;
 use crate::report::{ReportSummary, Undecided};
@@ -60,6 +61,7 @@ impl<'p> ReportPage<'p> {
         }
         if self.verbose {
             listing::listing(self.page, report);
+            listing::commands(self.page, report);
         }
         let with_status = |status| report.results.iter().filter(move |result| result.status == status);
         let is_declared_lack =
@@ -92,6 +94,7 @@ impl<'p> ReportPage<'p> {
         }
         self.page.blank();
         self.notes();
+        self.coverage();
         self.principles();
         self.verdict();
     }
@@ -124,6 +127,9 @@ impl<'p> ReportPage<'p> {
         if let Some(recording) = &self.judged.recording {
             facts.push(counted(recording.probes.iter().filter(|probe| probe.is_declared()).count(), "probe"));
         }
+        facts.extend(report.coverage.as_ref().map(|coverage| {
+            format!("{} ({} kept)", counted(coverage.calls.made, "explored call"), coverage.kept)
+        }));
         facts.push(counted(report.runs, "run"));
         facts.extend(self.judged.elapsed.map(|elapsed| format!("{:.1} s", elapsed.as_secs_f64())));
         let facts = StyledText::dim(format!("  {}", facts.join(" · ")));
@@ -187,7 +193,7 @@ impl<'p> ReportPage<'p> {
 
     fn notes(&mut self) {
         let report = &self.judged.report;
-        for note in &report.notes {
+        for note in coverage::notes(report) {
             self.page.labelled(0, &StyledText::new(Tone::Hint, "note: "), note);
         }
         if let Some(text) = self.interruption() {
@@ -200,6 +206,13 @@ impl<'p> ReportPage<'p> {
                 &StyledText::new(Tone::Error, "nothing was run: "),
                 "no verdict is based on a run",
             );
+        }
+    }
+
+    /// Shows what the exploration found and tried.
+    fn coverage(&mut self) {
+        if let Some(coverage) = self.judged.report.coverage.as_ref().filter(|_| !self.page.config().quiet) {
+            self.page.labelled(0, &StyledText::plain("explored: "), coverage::summary(coverage));
         }
     }
 

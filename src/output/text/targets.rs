@@ -1,5 +1,6 @@
 //! The table of several targets, one line each.
 
+use crate::output::coverage;
 use crate::output::view::ReportView;
 use crate::report::Report;
 use agentnative_contract::counted;
@@ -18,8 +19,9 @@ pub(super) fn table(view: &ReportView<'_>, page: &mut Page) {
     if view.judged.len() < 2 && view.fleet.is_none() {
         return;
     }
+    let is_explored = view.judged.iter().any(|judged| judged.report.coverage.is_some());
     page.blank();
-    page.table(0, view.judged.iter().map(|judged| row(&judged.report)));
+    page.table(0, view.judged.iter().map(|judged| row(&judged.report, is_explored)));
     if let Some(fleet) = view.fleet.filter(|fleet| fleet.of > 1) {
         let parts: Vec<String> = fleet.parts.iter().map(|part| format!("{part}/{}", fleet.of)).collect();
         let here = counted(view.judged.len(), "target");
@@ -32,14 +34,18 @@ pub(super) fn table(view: &ReportView<'_>, page: &mut Page) {
     }
 }
 
-fn row(report: &Report) -> Vec<StyledText> {
+/// Returns the row of a target, with the explored commands if `is_explored`.
+fn row(report: &Report, is_explored: bool) -> Vec<StyledText> {
     let what = match &report.error {
         Some(error) => error.message.clone(),
         None => report.summary.counts().join(", "),
     };
-    vec![
+    let commands = report.coverage.as_ref().map_or_else(String::new, coverage::commands);
+    let mut row = vec![
         StyledText::strong(&report.target.name),
         StyledText::new(super::page::tone(report), report.verdict()),
-        StyledText::plain(what),
-    ]
+    ];
+    row.extend(is_explored.then(|| StyledText::plain(commands)));
+    row.push(StyledText::plain(what));
+    row
 }
