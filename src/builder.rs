@@ -145,6 +145,19 @@ impl Check {
         self
     }
 
+    /// Explores the command: finds calls in its help pages and examples, and judges them, too. They are made in full
+    /// confinement, in a folder with a few sample files.
+    pub fn explore(mut self) -> Self {
+        self.options.explore.get_or_insert_default();
+        self
+    }
+
+    /// Explores the command as [`explore`](Self::explore) does, with each call in a copy of this folder.
+    pub fn explore_in(mut self, workspace: impl Into<PathBuf>) -> Self {
+        self.options.explore.get_or_insert_default().workspace = Some(workspace.into());
+        self
+    }
+
     /// Also fails if a MUST requirement is unverified, that is, if the runs gave no evidence for it.
     pub fn strict(mut self, strict: bool) -> Self {
         self.strict = strict;

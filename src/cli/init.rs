@@ -1,13 +1,16 @@
 //! The command `agentnative init`.
 
+use super::explore_args::ExploreArgs;
 use super::shown_path::shown;
 use super::target_args::{RunArgs, TargetArgs};
 use super::{confirm, group, progress};
-use crate::check::{InspectedTarget, Session, TargetSelector};
+use crate::check::{InspectedTarget, Session, SessionOptions, TargetSelector};
 use agentnative_contract::counted;
 use agentnative_contract::error::{Error, ErrorKind, Result};
 use agentnative_core::config::{Config, FILE_NAME, ProbeConfig, repository_root};
+use agentnative_core::explore::{DeclaredCalls, exploration_coverage};
 use agentnative_core::files::AtomicFile;
+use agentnative_core::model::ExplorationCoverage;
 use agentnative_core::run::{RunnerOptions, find_program};
 use agentnative_core::targets::{ConfigTemplate, LeafCommand, Target};
 use agentnative_output::{Output, StyledText};
@@ -19,12 +22,13 @@ use std::path::{Component, Path, PathBuf};
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "init calls the target for its help pages only. On a terminal, init asks which of the commands found are safe to repeat, unless --probe, --safe, --yes or --print is given; the rest become comments.
+    after_help = "Without --explore, init calls the target for its help pages only. On a terminal, init asks which of the commands found are safe to repeat, unless --probe, --safe, --yes or --print is given; the rest become comments.
 
 Examples:
   agentnative init --print ./mycli
   agentnative init --print --safe list,status --probe \"show 1\" ./mycli
-  agentnative init --force --yes ./mycli"
+  agentnative init --force --yes ./mycli
+  agentnative init --print --explore ./mycli"
 )]
 pub(super) struct InitArgs {
     #[command(flatten, next_help_heading = group::TARGET)]
@@ -44,6 +48,8 @@ pub(super) struct InitArgs {
     /// Print the configuration; write no file.
     #[arg(long, help_heading = group::CONFIGURATION)]
     print: bool,
+    #[command(flatten, next_help_heading = group::CONFIGURATION)]
+    explore: ExploreArgs,
 }
 
 /// The generated configuration.
@@ -56,6 +62,9 @@ pub(super) struct Written {
     commands: Vec<String>,
     /// The probes that are declared.
     probes: Vec<String>,
+    /// What exploration found and tried; absent without `--explore`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coverage: Option<ExplorationCoverage>,
     /// Note on help pages that were not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     unread: Option<String>,
@@ -72,7 +81,11 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
     let by_path = matches!(&selector, TargetSelector::Path(_) | TargetSelector::Argv(_));
     // While `init` asks questions, a signal ends it immediately.
     let runner = RunnerOptions { stop_on_signals: false, ..runner.clone() };
-    let session = Session::new(selector, args.target.options(&RunArgs::default(), &runner));
+    let options = SessionOptions {
+        explore: args.explore.options(),
+        ..args.target.options(&RunArgs::default(), &runner)
+    };
+    let session = Session::new(selector, options);
     let InspectedTarget { target, commands, exit_codes } =
         session.inspect(&mut progress::help_pages(output))?;
     output.clear_progress();
@@ -88,12 +101,22 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
     if path.exists() && !args.print && !args.force {
         return Err(already_exists(&path));
     }
-    let asks = args.probes.is_empty() && args.safe.is_empty() && !args.yes && !args.print && output.can_ask();
+    let explored = explored_calls(&args, &session, target.config_folder(), output)?;
+    let asks = explored.is_none()
+        && args.probes.is_empty()
+        && args.safe.is_empty()
+        && !args.yes
+        && !args.print
+        && output.can_ask();
     if asks {
         confirm::ask_for_probes(&commands, &target.name, &mut probes, output);
     } else {
         confirm::add_from_options(&commands, &target.name, &args.safe, args.yes, &mut probes)?;
     }
+    let (declared, coverage) = explored.unwrap_or_default();
+    let is_new = |found: &ProbeConfig| probes.iter().all(|probe| probe.call.args != found.call.args);
+    let found: Vec<ProbeConfig> = declared.probes.iter().filter(|found| is_new(found)).cloned().collect();
+    probes.extend(found);
     let command = named
         .map(|words| make_words_portable(with_interpreter(words, &target), target.config_folder(), by_path));
     let skeleton = ConfigTemplate {
@@ -102,6 +125,8 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
         commands: &commands,
         exit_codes: &exit_codes,
         probes: &probes,
+        observed: &declared.observed,
+        observed_usage: declared.usage,
     };
     let (text, next) = (skeleton.text()?, skeleton.next_steps(&args.target.words()));
     if !args.print {
@@ -117,6 +142,7 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
         commands: names.filter(|name| !name.is_empty()).collect(),
         probes: probes.into_iter().map(|probe| probe.name).collect(),
         next,
+        coverage,
         unread: commands.unread.clone(),
         text,
     };
@@ -140,6 +166,24 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
             }
         }
     })
+}
+
+/// Explores the target, with `--explore`. Returns the calls to declare in a configuration in `folder`, and what was
+/// tried.
+fn explored_calls(
+    args: &InitArgs,
+    session: &Session,
+    folder: &Path,
+    output: &mut Output,
+) -> Result<Option<(DeclaredCalls, Option<ExplorationCoverage>)>> {
+    let Some(options) = args.explore.options() else { return Ok(None) };
+    let workspace =
+        options.workspace.as_ref().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone()));
+    let recording = session.run(&[], &mut progress::progress_observer(output))?.recording;
+    output.clear_progress();
+    let workspace = workspace.map(|path| path.strip_prefix(folder).map_or(path.clone(), Path::to_owned));
+    let declared = DeclaredCalls::of(&recording, workspace.as_deref());
+    Ok(Some((declared, exploration_coverage(&recording))))
 }
 
 /// Returns the words of the target's command. If the command is only a script, and the target is run by an interpreter,

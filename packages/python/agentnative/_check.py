@@ -76,6 +76,8 @@ def check(  # noqa: PLR0913
     timeout: float | None = None,
     jobs: int | None = None,
     fast: bool = False,
+    explore: bool = False,
+    workspace: Word | None = None,
     verbose: bool = False,
     deadline: float | None = 600,
 ) -> Report:
@@ -93,6 +95,9 @@ def check(  # noqa: PLR0913
     `exit_codes` lists the exit codes of the command, all of which its help or README has to document. `cwd` is the
     working directory; relative paths are relative to it. `timeout` limits each run and `deadline` the complete
     check, in seconds. With `fast`, only plain runs are made; with `verbose`, the text report lists all verdicts.
+
+    With `explore`, calls of the command are found in its help and examples, and judged, too. They are made in full
+    confinement, each in a copy of the folder `workspace`, or of a folder with a few sample files.
 
     Raises `Error` if the command cannot be checked.
     """
@@ -120,13 +125,14 @@ def check(  # noqa: PLR0913
             "timeout": [] if timeout is None else [repr(timeout)],
             "jobs": [] if jobs is None else [str(jobs)],
             "config": [os.fspath(config)],
+            "workspace": [] if workspace is None else [os.fspath(workspace)],
             "report": [f"text={text}"],
             # The source layer needs a project; a command has none.
             "layer": ["behavioral,project"],
         }
         arguments = ["check", "--json"]
         arguments += [f"--{name}={value}" for name, values in options.items() for value in _strings(name, values)]
-        flags = {"strict": strict, "fast": fast, "verbose": verbose}
+        flags = {"strict": strict, "fast": fast, "verbose": verbose, "explore": explore}
         arguments += [f"--{name}" for name, is_set in flags.items() if is_set]
         completed = call([*arguments, "--", *(os.fspath(word) for word in words)], cwd, deadline)
         try:

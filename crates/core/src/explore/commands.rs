@@ -3,6 +3,7 @@
 use super::Calls;
 use super::planner::Planner;
 use super::samples::SAMPLES;
+use super::tree::ExploredCommand;
 use super::trial::Trial;
 use super::values::argument_kind;
 use crate::model::{CallGroup, CallOutcome};
@@ -58,9 +59,10 @@ fn examples(planner: &Planner<'_, '_>) -> Vec<Trial> {
     let mut found: BTreeMap<usize, Vec<Vec<String>>> = BTreeMap::new();
     for example in examples.filter(is_callable) {
         if let Some(at) = tree.command_of(&example.args) {
+            let args = without_format_flag(example.args, &tree.commands[at]);
             let of_command = found.entry(at).or_default();
-            if of_command.len() < MAX_EXAMPLES_OF_COMMAND && !of_command.contains(&example.args) {
-                of_command.push(example.args);
+            if of_command.len() < MAX_EXAMPLES_OF_COMMAND && !of_command.contains(&args) {
+                of_command.push(args);
             }
         }
     }
@@ -69,6 +71,20 @@ fn examples(planner: &Planner<'_, '_>) -> Vec<Trial> {
         of_round.map(|(at, args)| Trial::new(at, CallGroup::Examples, args))
     };
     (0..MAX_EXAMPLES_OF_COMMAND).flat_map(round).take(MAX_EXAMPLES).collect()
+}
+
+/// Removes the format flag of a command from the arguments of an example: the call is made in each format.
+fn without_format_flag(mut args: Vec<String>, command: &ExploredCommand) -> Vec<String> {
+    let listed =
+        command.leaf.formats.iter().flat_map(|formats| [&formats.json, &formats.jsonl, &formats.text]);
+    for flag_args in listed.flatten().filter(|flag_args| !flag_args.is_empty()) {
+        let joined = flag_args.join("=");
+        args.retain(|arg| *arg != joined);
+        if let Some(at) = args.windows(flag_args.len()).position(|words| words == *flag_args) {
+            args.drain(at..at + flag_args.len());
+        }
+    }
+    args
 }
 
 /// Returns whether an example can be called as it is: a shell would not change its words.

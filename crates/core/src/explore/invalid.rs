@@ -1,14 +1,18 @@
 //! Calls each command with invalid input, and with values that a language model may invent.
 
 use super::Calls;
+use super::Explorer;
 use super::planner::Planner;
 use super::tree::ExploredCommand;
 use super::trial::Trial;
-use super::values::{NAME, ValueKind, argument_kind, kind_of};
+use super::values::{ValueKind, argument_kind, kind_of};
 use crate::catalogue::DerivedKind;
-use crate::config::FORMAT_PLACEHOLDER;
+use crate::config::{FORMAT_PLACEHOLDER, TargetConfig};
 use crate::model::{CallGroup, CallOutcome};
-use crate::probe::{Probe, UNKNOWN_COMMAND, UNKNOWN_FLAG, UNKNOWN_VALUE, derive_calls, insert_last};
+use crate::probe::{
+    CONTROL_PLACEHOLDER, LONG_PLACEHOLDER, Probe, SURROGATE_PLACEHOLDER, TargetProfile, UNKNOWN_COMMAND,
+    UNKNOWN_FLAG, UNKNOWN_VALUE, derive_calls, insert_last,
+};
 use crate::targets::{Argument, CliOption};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -18,10 +22,17 @@ const MAX_OPTIONS: usize = 6;
 /// An argument that no command expects.
 const UNEXPECTED: &str = "agentnative-unexpected-argument";
 
-/// Values that a language model may invent, besides [`INVENTED_WORDS`].
-const INVENTED: [&str; 4] = ["", "../../agentnative-example", "a?b=c#d", "%2e%2e%2f"];
-
-const INVENTED_WORDS: [&str; 3] = ["a{agentnative:control}b", "{agentnative:utf8}", "{agentnative:64k}"];
+/// Values that a language model may invent. The last one follows `--`.
+const INVENTED: [&str; 8] = [
+    "",
+    "../../agentnative-example",
+    "a?b=c#d",
+    "%2e%2e%2f",
+    CONTROL_PLACEHOLDER,
+    SURROGATE_PLACEHOLDER,
+    LONG_PLACEHOLDER,
+    "--agentnative-example",
+];
 
 /// Makes the calls of the groups [`CallGroup::Invalid`], [`CallGroup::Hallucinated`] and [`CallGroup::Options`].
 pub(super) fn call_with_invalid_input(planner: &mut Planner<'_, '_>) -> ControlFlow<Calls> {
@@ -31,7 +42,7 @@ pub(super) fn call_with_invalid_input(planner: &mut Planner<'_, '_>) -> ControlF
     }
     for at in planner.callable() {
         let base = bases.get(&at);
-        for trial in with_wrong_arguments(planner.command(at), at, base) {
+        for trial in with_wrong_arguments(planner.explorer, planner.command(at), at, base) {
             planner.call(trial);
         }
     }
@@ -49,9 +60,11 @@ pub(super) fn call_with_invalid_input(planner: &mut Planner<'_, '_>) -> ControlF
             }
         }
     }
-    for nth in 0..INVENTED.len() + INVENTED_WORDS.len() + 1 {
+    for value in INVENTED {
         for at in planner.callable() {
-            if let Some(args) = with_invented_value(planner.command(at), bases.get(&at), nth) {
+            if let Some(args) =
+                with_invented_value(planner.explorer, planner.command(at), bases.get(&at), value)
+            {
                 planner.call(Trial::new(at, CallGroup::Hallucinated, args));
             }
         }
@@ -82,22 +95,21 @@ fn call_with_unknown_option(planner: &mut Planner<'_, '_>, at: usize, base: &Tri
     }
 }
 
-/// Returns the calls with an unknown option that are derived from an explored probe.
+/// Returns the calls with an unknown option that are derived from an explored probe that succeeded.
 fn unknown_option_calls(probe: Probe) -> Vec<Probe> {
-    let timeout = probe.timeout;
-    let source = Probe {
-        exit: Some(0),
-        explored: probe.explored.map(|origin| crate::model::ExploredOrigin { is_kept: true, ..origin }),
-        ..probe
-    };
-    let kinds = BTreeSet::from([DerivedKind::IgnoredFlag]);
-    let profile = crate::probe::TargetProfile::from_config(&crate::config::TargetConfig::default());
-    let calls = derive_calls(&kinds, &[source], &profile, timeout);
-    calls.into_iter().filter(|call| call.is_kind(DerivedKind::IgnoredFlag)).collect()
+    let (timeout, source) = (probe.timeout, Probe { exit: Some(0), ..probe });
+    let profile = TargetProfile::from_config(&TargetConfig::default());
+    let calls = derive_calls(&BTreeSet::from([DerivedKind::IgnoredFlag]), &[source], &profile, timeout);
+    calls.into_iter().filter(|call| call.source().is_some()).collect()
 }
 
 /// Returns calls of a command with a required positional argument less, and with an argument more than its usage has.
-fn with_wrong_arguments(command: &ExploredCommand, at: usize, base: Option<&Trial>) -> Vec<Trial> {
+fn with_wrong_arguments(
+    explorer: &Explorer<'_>,
+    command: &ExploredCommand,
+    at: usize,
+    base: Option<&Trial>,
+) -> Vec<Trial> {
     let leaf = &command.leaf;
     let mut trials = Vec::new();
     let positional = leaf.required_args.iter().filter(|(_, argument)| argument.option.is_none()).count();
@@ -105,7 +117,7 @@ fn with_wrong_arguments(command: &ExploredCommand, at: usize, base: Option<&Tria
         let mut fewer = leaf.clone();
         let last = fewer.required_args.iter().rposition(|(_, argument)| argument.option.is_none());
         last.map(|last| fewer.required_args.remove(last));
-        let args = fewer.args(&|_| NAME.to_owned());
+        let args = fewer.args(&|argument| explorer.value(argument, command));
         trials.push(Trial::invalid(at, args, None));
     }
     if let Some(base) =
@@ -145,26 +157,26 @@ fn with_wrong_option(command: &ExploredCommand, at: usize, base: &Trial, nth: us
     })
 }
 
-/// Returns a call with invented value number `nth` for one argument of the command: a positional argument, else an
-/// option with any value.
-fn with_invented_value(command: &ExploredCommand, base: Option<&Trial>, nth: usize) -> Option<Vec<String>> {
+/// Returns a call with an invented value for one argument of the command: a positional argument, else an option with
+/// any value.
+fn with_invented_value(
+    explorer: &Explorer<'_>,
+    command: &ExploredCommand,
+    base: Option<&Trial>,
+    value: &str,
+) -> Option<Vec<String>> {
+    const TEXT: [ValueKind; 3] = [ValueKind::Name, ValueKind::File, ValueKind::Folder];
     let leaf = &command.leaf;
-    let values = INVENTED.into_iter().chain(INVENTED_WORDS);
-    let (value, is_after_dashes) = match values.clone().nth(nth) {
-        Some(value) => (value, false),
-        None => ("--agentnative-example", true),
-    };
+    let is_after_dashes = value.starts_with("--");
     let is_text = |argument: &&Argument| {
-        argument.choices.is_empty()
-            && !argument.name.is_empty()
-            && matches!(
-                argument_kind(argument, &command.text),
-                ValueKind::Name | ValueKind::File | ValueKind::Folder
-            )
+        let is_free = argument.choices.is_empty() && !argument.name.is_empty() && argument.option.is_none();
+        is_free && TEXT.contains(&argument_kind(argument, &command.text))
     };
-    let required = || leaf.required_args.iter().map(|(_, argument)| argument);
-    if let Some(filled) = required().filter(|argument| argument.option.is_none()).find(is_text) {
-        let fill = |argument: &Argument| if argument == filled { value.to_owned() } else { NAME.to_owned() };
+    if let Some(filled) = leaf.required_args.iter().map(|(_, argument)| argument).find(is_text) {
+        let fill = |argument: &Argument| match argument == filled {
+            true => value.to_owned(),
+            false => explorer.value(argument, command),
+        };
         let args = leaf.args(&fill);
         if !is_after_dashes {
             return Some(args);

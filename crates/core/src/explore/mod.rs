@@ -8,6 +8,7 @@
 mod classify;
 mod commands;
 mod coverage;
+mod declare;
 mod formats;
 mod invalid;
 mod planner;
@@ -18,6 +19,7 @@ mod trial;
 mod values;
 
 pub use coverage::exploration_coverage;
+pub use declare::DeclaredCalls;
 pub use samples::{SAMPLES, sample_files};
 
 use crate::config::{FormatFlags, Workspace};

@@ -100,6 +100,12 @@ impl Explorer<'_> {
         }
     }
 
+    /// Returns the value of an argument that seems to fit best.
+    pub(super) fn value(&self, argument: &Argument, command: &ExploredCommand) -> String {
+        let values = self.values(argument_kind(argument, &command.text), command);
+        values.into_iter().next().unwrap_or_default()
+    }
+
     /// Returns up to three names of files: first those whose kind the page of the command names, then JSON, source code
     /// and text. A file of the workspace comes before a sample.
     fn file_values(&self, command: &ExploredCommand) -> Vec<String> {

@@ -1,9 +1,12 @@
 //! Selects the format flags in a generated configuration: the flags of most commands for the target, and different
 //! flags for single commands.
 
+use crate::config::FormatFlag;
+use crate::model::OutputFormat;
 use crate::targets::commands::{CommandTree, LeafCommand};
 use crate::targets::help::FormatArgs;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 impl FormatArgs {
     /// Returns the format flags as template values. The arguments of a format are null if it has no flag. Since
@@ -47,4 +50,13 @@ pub(super) fn target_formats(commands: &CommandTree) -> Option<&FormatArgs> {
 pub(super) fn call_formats(call: &LeafCommand, target: Option<&FormatArgs>) -> Option<Value> {
     let (own, target) = (call.formats.as_ref()?, target?);
     (!own.has_same_flags(target)).then(|| own.template_value())
+}
+
+/// Returns the format flags that a probe declares itself as template values; `None` if it declares none for JSON.
+pub(super) fn declared_formats(flags: &BTreeMap<OutputFormat, FormatFlag>) -> Option<Value> {
+    let args = |format| flags.get(&format).and_then(FormatFlag::args);
+    let entry = |format: OutputFormat| json!({ "format": format.name(), "args": args(format) });
+    let json = [OutputFormat::Json, OutputFormat::Jsonl];
+    let has_json = json.iter().any(|format| args(*format).is_some());
+    has_json.then(|| json!({ "data": json.map(entry), "text": args(OutputFormat::Text).unwrap_or_default() }))
 }

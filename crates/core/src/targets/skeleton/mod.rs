@@ -8,7 +8,8 @@ mod next;
 use super::commands::{CommandTree, LeafCommand};
 use super::effect::Effect;
 use super::help::{Argument, FormatArgs};
-use crate::config::{FORMAT_PLACEHOLDER, ProbeConfig, TargetConfig};
+use crate::config::{FORMAT_PLACEHOLDER, ProbeConfig, TargetConfig, Workspace};
+use crate::model::OutputFormat;
 use agentnative_contract::error::{Error, Result};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, ValueKind};
@@ -33,8 +34,12 @@ pub struct ConfigTemplate<'a> {
     pub commands: &'a CommandTree,
     /// Exit codes that the target documents, with their meaning.
     pub exit_codes: &'a BTreeMap<i32, String>,
-    /// Probes that the user confirmed.
+    /// Probes that the user confirmed, and those that exploration found.
     pub probes: &'a [ProbeConfig],
+    /// What exploration observed of probes, by their names.
+    pub observed: &'a BTreeMap<String, String>,
+    /// The exit code of invalid calls that exploration observed.
+    pub observed_usage: Option<i32>,
 }
 
 impl LeafCommand {
@@ -122,6 +127,7 @@ impl ConfigTemplate<'_> {
             "names_codes": self.exit_codes.len() > 1,
             "usage": self.usage(),
             "default_usage": default.usage,
+            "is_usage_observed": self.observed_usage.is_some(),
             "schema": self.commands.schema,
             "has": self.features(),
             "probes": self.probes.iter().map(|probe| self.confirmed(probe, formats)).collect::<Vec<_>>(),
@@ -134,12 +140,23 @@ impl ConfigTemplate<'_> {
 
     fn confirmed(&self, probe: &ProbeConfig, formats: Option<&FormatArgs>) -> serde_json::Value {
         let call = self.call_of(&probe.call.args);
+        let workspace = probe.call.workspace.as_ref().map(|workspace| match workspace {
+            Workspace::Empty => json!(true),
+            Workspace::Copy(folder) => json!(folder),
+        });
+        let own_formats = formats::declared_formats(&probe.call.format_flags);
         json!({
+            "about": self.observed.get(&probe.name).map(|observed| comment_text(observed)),
+            "workspace": workspace,
+            "stdin": probe.call.stdin.as_ref().map(|bytes| String::from_utf8_lossy(bytes)),
+            "has_effect": probe.effect.is_some(),
+            "items": probe.call.list.as_ref().map(|list| &list.items),
+            "text_only": probe.formats == [OutputFormat::Text],
             "name": probe.name,
             "args": with_flag_position(&probe.call.args, call),
             "exit": probe.exit,
             "format_flag_reused": call.is_some_and(|call| call.format_flag_reused),
-            "formats": call.and_then(|call| formats::call_formats(call, formats)),
+            "formats": own_formats.or_else(|| formats::call_formats(call?, formats)),
         })
     }
 
@@ -171,7 +188,7 @@ impl ConfigTemplate<'_> {
             0 | 1 => TargetConfig::default().conventions.exit_codes,
             _ => [0].into_iter().chain(self.exit_codes.keys().copied()).collect(),
         };
-        codes.extend(self.probes.iter().map(|probe| probe.exit));
+        codes.extend(self.probes.iter().map(|probe| probe.exit).chain(self.observed_usage));
         codes.sort_unstable();
         codes.dedup();
         codes
@@ -179,6 +196,9 @@ impl ConfigTemplate<'_> {
 
     fn usage(&self) -> i32 {
         let default = TargetConfig::default().conventions.usage;
+        if let Some(observed) = self.observed_usage {
+            return observed;
+        }
         let is_usage = |about: &str| {
             let about = about.to_lowercase();
             ["usage", "argument", "command line", "wrong call"].iter().any(|word| about.contains(word))
