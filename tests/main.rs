@@ -23,6 +23,7 @@ mod corpus;
 mod documents;
 mod examples;
 mod exploration_coverage;
+mod explore_fixtures;
 mod file_cycles;
 mod fixture_invariants;
 mod fixtures;
