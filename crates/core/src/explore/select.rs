@@ -117,7 +117,7 @@ fn final_probe(
         probe.call.flags.insert(option, flag.map_or(FormatFlag::Unspecified, FormatFlag::Given));
     }
     for format in [OutputFormat::Json, OutputFormat::Jsonl] {
-        probe.call.format_flags.insert(format, FormatFlag::Absent);
+        probe.call.format_flags.insert(format, FormatFlag::Unspecified);
     }
     add_formats(planner, tried, &mut probe, renamed);
     if tried.outcome == CallOutcome::Succeeded && tried.seen.is_some_and(changes_workspace) {
