@@ -24,6 +24,7 @@ mod documents;
 mod examples;
 mod exploration_coverage;
 mod explore_fixtures;
+mod explored;
 mod file_cycles;
 mod fixture_invariants;
 mod fixtures;

@@ -105,6 +105,10 @@ fn show_check(check: &Check, page: &mut Page) {
         page.heading(label);
         page.paragraph(2, text);
     }
+    if let Some(sentence) = check.explored.sentence() {
+        page.heading("Exploration");
+        page.paragraph(2, sentence);
+    }
     if !check.kinds.is_empty() {
         page.heading("Problems");
         page.table(

@@ -3,7 +3,7 @@
 use agentnative::catalogue::Check;
 use agentnative::check::{Recording, Scans, deciding_runs, judge};
 use agentnative::config::{Config, Date, ValidationContext};
-use agentnative::model::{CheckId, CheckResult, OutputFormat, TargetInfo, Variant};
+use agentnative::model::{CheckId, CheckResult, Exploration, OutputFormat, TargetInfo, Variant};
 use agentnative::probe::{self, Probe, TargetProfile};
 use agentnative::run::{Bytes, Captured, Observation, Outcome, RunEnd, RunKey, Waiting};
 use agentnative::targets::Interface;
@@ -135,10 +135,22 @@ pub fn record_probes(
     checks: &[&Check],
     answer: impl Fn(&Call) -> CallResult,
 ) -> Recording {
-    let (probes, mut keys) = probe::plan(checks, declared, &profile, Duration::from_secs(10));
+    record_explored(declared, None, profile, checks, answer)
+}
+
+/// Like [`record_probes`], of a target that was explored. `sources` are the declared probes and the explored calls.
+pub fn record_explored(
+    sources: Vec<Probe>,
+    exploration: Option<Exploration>,
+    profile: TargetProfile,
+    checks: &[&Check],
+    answer: impl Fn(&Call) -> CallResult,
+) -> Recording {
+    let (probes, mut keys) = probe::plan(checks, sources, &profile, Duration::from_secs(10));
     let info = TargetInfo { name: "demo".into(), command: vec!["/demo".into()], project: None };
     let mut recording = Recording::new(info, profile);
     recording.probes = probes;
+    recording.exploration = exploration;
     while !keys.is_empty() {
         for key in keys {
             let seen = observed(key, &recording, &answer);

@@ -3,7 +3,7 @@
 
 use super::context::{CheckContext, RunView};
 use super::verdict::{Finding, Judgement};
-use agentnative_core::model::{Confinement, Evidence, Stream};
+use agentnative_core::model::{CheckId, Confinement, Evidence, Stream};
 use agentnative_core::probe::Probe;
 use agentnative_core::run::{RunEnd, RunKey};
 
@@ -136,8 +136,9 @@ impl Obstacle {
         others.any(|other| {
             let is_same_call = other.probe.id == run.probe.id;
             let is_related = is_same_call || name(other.probe) == declared_name;
-            let ended_as_expected =
-                is_related && other.probe.exit.is_some() && other.exit() == other.probe.exit;
+            // An explored call has the code with which it ended as its expected one.
+            let expected = other.probe.exit.filter(|code| *code == 0 || other.probe.explored.is_none());
+            let ended_as_expected = is_related && expected.is_some() && other.exit() == expected;
             let ended_alike = is_same_call && other.observation.end == run.observation.end;
             ended_as_expected && self.is_met_by(&other) || ended_alike && !self.is_met_by(&other)
         })
@@ -146,11 +147,15 @@ impl Obstacle {
 
 /// Removes the findings from a judgement that the confinement may have caused. Each becomes a reason why the check is
 /// undecided.
-pub(super) fn attribute_to_confinement(context: &CheckContext, judgement: Judgement) -> Judgement {
+pub(super) fn attribute_to_confinement(
+    context: &CheckContext,
+    check: CheckId,
+    judgement: Judgement,
+) -> Judgement {
     let Judgement::Violated(findings, mut reasons) = judgement else { return judgement };
     let mut left = Vec::new();
     for finding in findings {
-        match obstacles_for(context, &finding) {
+        match obstacles_for(context, check, &finding) {
             Some((run, obstacles)) => {
                 let (what, remedies): (Vec<_>, Vec<_>) =
                     obstacles.into_iter().map(Obstacle::symptom_and_remedy).unzip();
@@ -167,6 +172,7 @@ pub(super) fn attribute_to_confinement(context: &CheckContext, judgement: Judgem
 /// no such obstacles.
 fn obstacles_for<'a>(
     context: &'a CheckContext<'a>,
+    check: CheckId,
     finding: &Finding,
 ) -> Option<(RunView<'a>, Vec<Obstacle>)> {
     let evidence = &finding.evidence;
@@ -174,10 +180,13 @@ fn obstacles_for<'a>(
     let probe = context.probes.iter().copied().find(|probe| probe.name == *name)?.id.clone();
     let (format, variant, nth) = (evidence.format?, evidence.variant?, evidence.nth.unwrap_or(0));
     let run = context.run_by_key(&RunKey { probe, format, variant, nth })?;
-    let obstacles = match may_be_caused_by_confinement(&run) {
+    let mut obstacles = match may_be_caused_by_confinement(&run) {
         true => obstacles(&run),
         false => is_about_being_offline(&run, evidence).then_some(Obstacle::Network).into_iter().collect(),
     };
+    // Explored calls never have a network, and are judged by how they report that.
+    let reports = run.probe.explored.is_some() && check != CheckId::P2ErrorJson;
+    obstacles.retain(|obstacle| *obstacle != Obstacle::Network || !reports);
     (!obstacles.is_empty()).then_some((run, obstacles))
 }
 
@@ -198,6 +207,7 @@ fn may_be_caused_by_confinement(run: &RunView<'_>) -> bool {
         lines.iter().any(|line| BROKEN_PIPE.iter().any(|word| line.contains(word)))
     };
     match run.observation.end {
+        RunEnd::Exited(code) if run.probe.explored.is_some() => code != 0 && !names_pipe(),
         // Invalid usage has no expected code, and may have failed before it was rejected.
         RunEnd::Exited(code) => {
             run.probe.exit.map_or(!matches!(code, 0 | 2), |expected| code != expected) && !names_pipe()

@@ -30,7 +30,7 @@ pub struct CheckContext<'a> {
     /// The calls of the target that are judged together: declared probes, and calls that are derived from them or are
     /// calls of the target itself; or a single explored call with the calls that are derived from it.
     pub probes: Vec<&'a Probe>,
-    /// Help pages that are known, but are not judged here.
+    /// Calls of the target itself, such as for help pages, that are known here and judged elsewhere.
     background: Vec<&'a Probe>,
     by_id: BTreeMap<&'a ProbeId, &'a Probe>,
     /// What exploration found; `None` if the target was not explored.
@@ -168,7 +168,7 @@ impl<'a> CheckContext<'a> {
         self
     }
 
-    /// Returns the context of one explored call: its own `probes`, and help pages as `background`.
+    /// Returns the context of one explored call: its own `probes`, and calls that are only known as `background`.
     pub(super) fn for_family(&self, probes: Vec<&'a Probe>, background: Vec<&'a Probe>) -> Self {
         Self {
             by_id: probes.iter().chain(&background).map(|probe| (&probe.id, *probe)).collect(),
@@ -187,6 +187,18 @@ impl<'a> CheckContext<'a> {
     /// True if this is the context of one explored call.
     pub fn is_family(&self) -> bool {
         self.probes.first().is_some_and(|probe| probe.explored.is_some())
+    }
+
+    /// Returns the explored call of this context, however it ended; `None` in other contexts.
+    pub fn explored_call(&self) -> Option<&'a Probe> {
+        self.probes.iter().copied().find(|probe| probe.explored.is_some() && probe.is_source())
+    }
+
+    /// Returns the run of a probe without a format flag.
+    pub fn without_format(&'a self, probe: &'a Probe) -> Option<RunView<'a>> {
+        let text = |probe| self.plain_run(probe, OutputFormat::Text);
+        let derived = self.derived_from(DerivedKind::NoFormat, probe).find_map(text);
+        derived.or_else(|| text(probe).filter(|_| probe.is_text_default(self.profile)))
     }
 
     /// Returns the context in which the runs of this probe are judged. It differs from `self` if the probe is explored.
@@ -381,11 +393,16 @@ impl<'a> CheckContext<'a> {
     /// a server. In the context of an explored call, returns this call, unless it ended in a way that only few checks
     /// can judge.
     pub fn sources(&'a self) -> impl Iterator<Item = &'a Probe> {
-        let is_judged = |probe: &&Probe| match &probe.explored {
-            Some(origin) => JUDGED_OUTCOMES.contains(&origin.outcome),
-            None => !probe.runs_only_in_scenarios(),
-        };
-        self.probes.iter().copied().filter(move |probe| probe.is_source() && is_judged(probe))
+        self.probes.iter().copied().filter(|probe| self.is_source(probe))
+    }
+
+    /// True for the probes of [`sources`](Self::sources).
+    pub fn is_source(&self, probe: &Probe) -> bool {
+        probe.is_source()
+            && match &probe.explored {
+                Some(origin) => JUDGED_OUTCOMES.contains(&origin.outcome),
+                None => !probe.runs_only_in_scenarios(),
+            }
     }
 
     /// Returns the declared probes that change something, each with its declared effect. In the context of an explored
@@ -410,23 +427,21 @@ impl<'a> CheckContext<'a> {
         let is_unknown = |probe: &&Probe| {
             probe.is_kind(DerivedKind::UnknownFlag) || probe.is_kind(DerivedKind::UnknownCommand)
         };
-        let fails = move |probe: &&Probe| is_unknown(probe) || self.is_failing_source(probe);
+        let fails = move |probe: &&Probe| is_unknown(probe) || !probe.prints_data() && self.is_source(probe);
         self.probes.iter().copied().filter(fails)
     }
 
-    /// True for a declared or explored probe that should fail.
-    fn is_failing_source(&'a self, probe: &Probe) -> bool {
-        !probe.prints_data() && self.sources().any(|source| source.id == probe.id)
+    /// Returns the text runs of calls of this kind, also of those that are not judged here.
+    pub fn known_runs(&'a self, kind: DerivedKind) -> impl Iterator<Item = RunView<'a>> {
+        self.known_probes(kind).filter_map(|probe| self.plain_run(probe, OutputFormat::Text))
     }
 
-    /// Returns the runs of help pages of this kind, also of pages that are not judged here.
-    pub fn pages(&'a self, kind: DerivedKind) -> impl Iterator<Item = RunView<'a>> {
-        let probes =
-            self.probes.iter().chain(&self.background).copied().filter(move |probe| probe.is_kind(kind));
-        probes.filter_map(|probe| self.plain_run(probe, OutputFormat::Text))
+    /// Returns the calls of this kind, also those that are not judged here.
+    pub fn known_probes(&'a self, kind: DerivedKind) -> impl Iterator<Item = &'a Probe> {
+        self.probes.iter().chain(&self.background).copied().filter(move |probe| probe.is_kind(kind))
     }
 
-    /// True if the calls of this probe are judged here, and it is not only a page that is known.
+    /// True if the calls of this probe are judged here, and are not only known.
     pub fn judges(&self, probe: &Probe) -> bool {
         !self.background.iter().any(|page| page.id == probe.id)
     }

@@ -19,6 +19,7 @@ const REQUIRED_COMMANDS: usize = 2;
 pub(super) struct Family<'a> {
     /// Words of the command.
     command: &'a [String],
+    is_kept: bool,
     pub context: CheckContext<'a>,
 }
 
@@ -27,6 +28,13 @@ pub(super) fn families<'a>(context: &CheckContext<'a>) -> Vec<Family<'a>> {
     let mut indices: BTreeMap<&str, usize> = BTreeMap::new();
     let mut families: Vec<(&[String], Vec<&Probe>)> = Vec::new();
     let mut pages: BTreeMap<&[String], &Probe> = BTreeMap::new();
+    let known = [DerivedKind::UnknownFlag, DerivedKind::UnknownCommand, DerivedKind::Schema];
+    let known: Vec<&Probe> = context
+        .probes
+        .iter()
+        .copied()
+        .filter(|probe| known.iter().any(|kind| probe.is_kind(*kind)))
+        .collect();
     for probe in context.all_probes {
         let page = page_of(probe);
         pages.extend(page.map(|command| (command, probe)));
@@ -40,8 +48,9 @@ pub(super) fn families<'a>(context: &CheckContext<'a>) -> Vec<Family<'a>> {
     let family = |(command, probes): (&'a [String], Vec<&'a Probe>)| {
         let is_known = |page: &&Probe| !probes.iter().any(|probe| probe.id == page.id);
         let above = (0..=command.len()).filter_map(|end| pages.get(&command[..end]).copied());
-        let background = above.filter(is_known).collect();
-        Family { command, context: context.for_family(probes, background) }
+        let background = above.filter(is_known).chain(known.iter().copied()).collect();
+        let is_kept = probes.iter().any(|probe| probe.is_kept());
+        Family { command, is_kept, context: context.for_family(probes, background) }
     };
     families.into_iter().map(family).collect()
 }
@@ -70,7 +79,7 @@ pub(super) fn combine(
     };
     let mut seen = Seen::default();
     for family in &context.families {
-        seen.add(family.command, judge(&family.context));
+        seen.add(family, judge(&family.context));
     }
     let incomplete = exploration.incomplete.as_deref();
     let incomplete = incomplete.or(context.interrupted.then_some("the check was interrupted"));
@@ -115,12 +124,14 @@ struct Seen<'a> {
 }
 
 impl<'a> Seen<'a> {
-    fn add(&mut self, command: &'a [String], judgement: Judgement) {
+    fn add(&mut self, family: &Family<'a>, judgement: Judgement) {
         let reasons = match judgement {
-            Judgement::Pass(_) => return self.passed.add(command),
+            Judgement::Pass(_) => return self.passed.add(family.command),
+            // The plain run alone does not show that a requirement does not apply.
+            Judgement::NotApplicable(_) if !family.is_kept => return,
             Judgement::NotApplicable(message) => {
                 self.why_not_applicable.get_or_insert(message);
-                return self.not_applicable.add(command);
+                return self.not_applicable.add(family.command);
             }
             Judgement::Violated(findings, reasons) => {
                 let is_new = |new: &Finding| !self.findings.iter().any(|seen| seen.evidence == new.evidence);

@@ -165,7 +165,8 @@ fn row(check: CheckId) -> Option<row::CheckRow> {
 }
 
 fn is_broken(context: &CheckContext, check: CheckId) -> bool {
-    let judged = || row(check).map(|(_, logic)| confined::attribute_to_confinement(context, logic(context)));
+    let judged =
+        || row(check).map(|(_, logic)| confined::attribute_to_confinement(context, check, logic(context)));
     context.replaced_by_contract(check).is_none() && matches!(judged(), Some(Judgement::Violated(..)))
 }
 
@@ -190,7 +191,7 @@ fn judge_alone(context: &CheckContext, check: &Check, logic: row::Logic) -> Judg
     let judgement = breakdown::judgement(
         context,
         check,
-        confined::attribute_to_confinement(context, logic(context)),
+        confined::attribute_to_confinement(context, check.id, logic(context)),
         is_broken,
     );
     let judgement = account_for_missing_runs(context, check, judgement);

@@ -27,6 +27,17 @@ pub fn inconclusive(reason: impl Into<Reason>) -> Assertion {
     Err(Unmet::Inconclusive(reason.into()))
 }
 
+/// Replaces a failure by a doubt, unless `is_certain` for its finding. Used for explored calls, which may be meant to
+/// behave differently.
+pub fn doubt(assertion: Assertion, is_certain: impl Fn(&Finding) -> bool) -> Assertion {
+    match assertion {
+        Err(Unmet::Failed(finding)) if !is_certain(&finding) => {
+            inconclusive(format!("an explored call may be meant to do so: {}", finding.message))
+        }
+        assertion => assertion,
+    }
+}
+
 impl From<Finding> for Unmet {
     fn from(finding: Finding) -> Self {
         Self::Failed(Box::new(finding))

@@ -51,7 +51,7 @@ pub struct Check {
     /// Kinds of derived calls that the check needs, such as `--help`.
     #[serde(default)]
     pub derived: Vec<DerivedKind>,
-    /// What explored calls can show, which nobody declared.
+    /// What explored calls can show, which no configuration declares.
     #[serde(default, skip_serializing_if = "ExploredPolicy::is_default")]
     pub explored: ExploredPolicy,
     /// If the entire target has a contract for one of these formats, the contract replaces this check: it defines the
@@ -135,6 +135,19 @@ pub enum ExploredPolicy {
 impl ExploredPolicy {
     fn is_default(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Returns what explored calls show, as a sentence; `None` if they are judged like declared probes.
+    pub const fn sentence(self) -> Option<&'static str> {
+        match self {
+            Self::Judged => None,
+            Self::PassOnly => {
+                Some("Explored calls can pass this check, but only declared probes can fail it.")
+            }
+            Self::Ignored => {
+                Some("Explored calls do not decide this check, because it depends on what you declare.")
+            }
+        }
     }
 }
 

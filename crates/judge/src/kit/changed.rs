@@ -170,6 +170,12 @@ pub fn is_folder(entry: &agentnative_core::run::FileEntry) -> bool {
     entry.kind == FileKind::Folder
 }
 
+/// True for a change in the workspace that is neither a cache nor a hidden file.
+pub fn is_result(change: &FileChange) -> bool {
+    let is_hidden = |part: &str| part.len() > 1 && part.starts_with('.') || part.contains("cache");
+    change.area == Area::Workspace && !is_scratch(&change.path) && !change.path.split('/').any(is_hidden)
+}
+
 /// True for the path of a cache, a log or a temporary file in the home.
 fn is_scratch(path: &str) -> bool {
     let is_log = path.ends_with(".log");

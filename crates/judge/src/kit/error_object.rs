@@ -166,7 +166,7 @@ pub fn not_a_failure(run: &RunView) -> Option<Reason> {
             let check = exit_check(run.context.profile, run.probe);
             Some(run.blocked_by(check, format!("{} did not fail", run.label())))
         }
-        Some(_) => match (run.context.format_support(run.format()), run.probe.is_declared()) {
+        Some(_) => match (run.context.format_support(run.format()), run.probe.is_source()) {
             (FormatSupport::Yes, _) | (FormatSupport::Unknown, true) => None,
             (FormatSupport::No(_), true) => Some(run.format_rejected()),
             (accepted, false) => Some(Reason {

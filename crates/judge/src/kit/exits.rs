@@ -1,7 +1,7 @@
 //! The expected exit codes of calls, and what to declare if no probe shows them.
 
 use agentnative_core::catalogue::DerivedKind;
-use agentnative_core::model::CheckId;
+use agentnative_core::model::{CallOutcome, CheckId};
 use agentnative_core::probe::{Probe, TargetProfile};
 
 /// Message of the checks that need a failing call, if only calls with invalid usage fail.
@@ -27,10 +27,12 @@ pub fn display_exit(exit: Option<i32>) -> String {
 }
 
 /// Returns the check that judges the exit code of `probe`, such as `p2-exit-success` for a probe that should exit with
-/// 0.
+/// 0. No one declares the code of an explored call that fails, so it only has to be the same in each run.
 pub fn exit_check(profile: &TargetProfile, probe: &Probe) -> CheckId {
     match probe.exit {
         _ if is_invalid_usage(probe) => CheckId::P2ExitUsage,
+        _ if probe.is_source() && probe.has_outcome(CallOutcome::Invalid) => CheckId::P2ExitUsage,
+        exit if probe.explored.is_some() && exit != Some(0) => CheckId::P2ExitConsistent,
         Some(0) => CheckId::P2ExitSuccess,
         // If invalid usage has the code of general errors, a declared probe is about the latter.
         Some(1) => CheckId::P2ExitError,

@@ -13,7 +13,7 @@ mod scenario;
 mod waiting;
 
 pub use calls::{ExampleValidator, InvalidCall};
-pub use changed::{RunChanges, is_folder, reading_probes, recorded_changes, varies_between_runs};
+pub use changed::{RunChanges, is_folder, is_result, reading_probes, recorded_changes, varies_between_runs};
 pub use differences::{Difference, difference, differences, ends_early, list_first};
 pub use error_object::{
     Misplaced, SILENCE_HINT, error_object, find_invalid_stdout, is_repeated, lacking_keys, not_a_failure,
@@ -28,4 +28,4 @@ pub use pages::{
     target_names,
 };
 pub use scenario::{lacking, scenario_run};
-pub use waiting::{judge_hang, shows_pages};
+pub use waiting::{judge_hang, looks_like_question, shows_pages};

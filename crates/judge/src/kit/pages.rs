@@ -57,7 +57,7 @@ impl<'a> Pages<'a> {
             Ok(PrintedPage { run, path, page: parsed })
         };
         let (judged, known): (Vec<RunView>, Vec<RunView>) =
-            context.pages(DerivedKind::CommandHelp).partition(|run| context.judges(run.probe));
+            context.known_runs(DerivedKind::CommandHelp).partition(|run| context.judges(run.probe));
         let commands = judged.into_iter().map(of_command).collect();
         let background = known.into_iter().filter_map(|run| of_command(run).ok()).collect();
         Ok(Self { root: PrintedPage { run, path: &[], page: Arc::clone(&page) }, commands, background })
@@ -113,7 +113,7 @@ fn root_page(run: &RunView) -> Arc<(CommandPage, TargetNames)> {
 }
 
 pub fn help_run<'a>(context: &'a CheckContext<'a>) -> Option<RunView<'a>> {
-    context.pages(DerivedKind::Help).next()
+    context.known_runs(DerivedKind::Help).next()
 }
 
 pub fn command_help_runs<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a>> {

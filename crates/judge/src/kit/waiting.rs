@@ -80,6 +80,15 @@ fn question(run: &RunView) -> Option<(Stream, usize)> {
     })
 }
 
+/// True if the last line that a run printed is a question for a user, and not the prompt of a command line.
+pub fn looks_like_question(run: &RunView) -> bool {
+    let streams = Stream::ALL.into_iter().filter_map(|stream| run.lines(stream));
+    let terminal = String::from_utf8_lossy(&run.observation.terminal).into_owned();
+    let last = streams.filter_map(|mut lines| lines.pop()).chain([terminal]);
+    let mut last = last.map(|line| line.to_lowercase());
+    last.any(|line| ["?", "y/n", "yes/no", "password"].iter().any(|mark| line.contains(mark)))
+}
+
 fn last_byte(bytes: &Bytes) -> Option<u8> {
     let mut byte = [0];
     let read = bytes.read_at(bytes.len().checked_sub(1)?, &mut byte).ok()?;

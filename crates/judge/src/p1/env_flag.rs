@@ -48,18 +48,16 @@ fn run<'a>(context: &'a CheckContext<'a>, probe: &Probe, case: &Case) -> Option<
 
 /// Judges whether a variable such as `MYCLI_QUIET=1` has the effect of its flag on `probe`. Returns `None` if the probe
 /// was not run with the flag, and an error if the flag has no visible effect on this probe, which then proves nothing.
-fn judge_switch(
-    context: &CheckContext,
-    probe: &Probe,
+fn judge_switch<'a>(
+    context: &'a CheckContext<'a>,
+    probe: &'a Probe,
     pair: &VariableOption,
 ) -> Option<Result<Vec<Assertion>, Reason>> {
     let with_flag = run(context, probe, &Case::OptionOf(pair.variable.clone()))?;
     let judged = || {
         let without = match context.profile.contract.is_some() {
             true => context.plain_run(probe, with_flag.format()),
-            false => context
-                .derived_from(DerivedKind::NoFormat, probe)
-                .find_map(|without_format| context.plain_run(without_format, with_flag.format())),
+            false => context.without_format(probe),
         };
         let without = without.ok_or_else(|| format!("{} was not run without a format", probe.name))?;
         without.usable()?;

@@ -1,7 +1,7 @@
 //! Questions on a terminal: a call asks none if only stdin is a terminal, or with the option that disables prompts.
 
 use crate::context::{CheckContext, RunView};
-use crate::kit::{declare_success, judge_hang, shows_pages};
+use crate::kit::{declare_success, judge_hang, looks_like_question, shows_pages};
 use crate::lines::has_words;
 use crate::verdict::{Assertion, Finding, Judgement, Unmet, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
@@ -33,6 +33,10 @@ fn asks_nothing(run: &RunView) -> Assertion {
     match question(run)? {
         // A filter reads its input to the end, and asks nothing.
         None => Ok(()),
+        // The terminal may be the input of the call, as in a shell.
+        Some(_) if run.probe.explored.is_some() && !looks_like_question(run) => {
+            inconclusive(format!("{} may be interactive on purpose", run.label()))
+        }
         Some(question) => {
             let detail = format!(
                 "stdout and stderr are captured, but the command waits for an answer on the terminal{question}"

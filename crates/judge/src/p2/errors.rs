@@ -6,24 +6,44 @@ use crate::kit::{
     find_invalid_stdout, is_repeated, not_a_failure, stderr_repeats_stdout,
 };
 use crate::lines::has_words;
-use crate::verdict::{Assertion, Judgement, Unmet, inconclusive};
+use crate::verdict::{Assertion, Judgement, Unmet, doubt, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
-use agentnative_core::model::{OutputFormat, Stream, Variant};
+use agentnative_core::model::{CallOutcome, OutputFormat, Stream, Variant};
 use agentnative_core::probe::Probe;
 use agentnative_diff::shape::Shape;
 
 /// Judges `p2-stderr-diagnostics`: a failing run reports the reason on stderr, in every format, and not on stdout.
 pub fn diagnostics(context: &CheckContext) -> Judgement {
-    let assertions =
-        failing(context).flat_map(|run| unless_rejected_for_format(&run, |run| vec![judge_diagnostics(run)]));
+    let assertions = failing(context)
+        .flat_map(|run| unless_rejected_for_format(&run, |run| vec![judge_diagnostics(run)]))
+        .map(|assertion| unless_doubtful(context, assertion));
     Judgement::from_assertions(
         assertions.chain(missing_evidence(context, &OutputFormat::ALL)),
         declare_failure(""),
     )
 }
 
+/// Returns the assertion about an explored call only if its message is certainly about an error. A call that was not
+/// meant to fail may print a result, or nothing, on purpose.
+fn unless_doubtful(context: &CheckContext, assertion: Assertion) -> Assertion {
+    let is_certain = |call: &Probe| call.has_outcome(CallOutcome::Invalid);
+    match context.explored_call() {
+        Some(call) if !is_certain(call) => {
+            doubt(assertion, |finding| !["silent", "on-stdout"].contains(&&*finding.evidence.kind))
+        }
+        _ => assertion,
+    }
+}
+
 /// Judges `p2-error-json`: in JSON mode, an error is one JSON object with error, kind and message.
 pub fn error_json(context: &CheckContext) -> Judgement {
+    // The configuration may have to declare formats; an explored target has those of its help.
+    if context.exploration.is_some()
+        && let Some(judgement @ Judgement::NotApplicable(_)) =
+            context.judge_without_formats(&[OutputFormat::Json, OutputFormat::Jsonl])
+    {
+        return judgement;
+    }
     let assertions = failing(context)
         .filter(|run| run.format().is_json())
         .flat_map(|run| unless_rejected_for_format(&run, error_object));
@@ -35,7 +55,7 @@ pub fn error_json(context: &CheckContext) -> Judgement {
 /// usage is not sufficient: it shows how arguments are parsed, and not how the target's own work fails.
 fn missing_evidence(context: &CheckContext, formats: &[OutputFormat]) -> Option<Assertion> {
     let fails_in = |format| {
-        let mut declared = context.failing_probes().filter(|probe| probe.is_declared());
+        let mut declared = context.failing_probes().filter(|probe| probe.is_source());
         declared.any(|probe| context.plain_run(probe, format).is_some())
     };
     let has_data_in = |format: &OutputFormat| {
@@ -69,7 +89,7 @@ fn unless_rejected_for_format(run: &RunView, judge: fn(&RunView) -> Vec<Assertio
     let declared = run
         .context
         .failing_probes()
-        .any(|probe| probe.is_declared() && run.context.plain_run(probe, run.format()).is_some());
+        .any(|probe| probe.is_source() && run.context.plain_run(probe, run.format()).is_some());
     let flag_args = run.probe.format_args(run.format(), run.context.profile).join(" ");
     if declared {
         return Vec::new();
@@ -85,7 +105,7 @@ impl RunView<'_> {
     /// In text, the message names the invalid word. In this JSON format, the message does not name the word, and either
     /// is not JSON or names the format flag, which the help does not list as a global option.
     pub fn is_rejected_for_format(&self) -> bool {
-        if self.probe.is_declared() || !self.format().is_json() {
+        if self.probe.is_source() || !self.format().is_json() {
             return false;
         }
         let Some(wrong) = self.probe.call.args.last() else { return false };
@@ -105,10 +125,10 @@ impl RunView<'_> {
 ///
 /// A derived call that succeeds is omitted. Exception: if no declared probe fails, an accepted unknown flag is included.
 fn failing<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a>> {
-    let declared = context.failing_probes().any(Probe::is_declared);
+    let declared = context.failing_probes().any(Probe::is_source);
     let counts = move |run: &RunView| {
         let failed = run.exit().is_some_and(|exit| exit != 0);
-        failed || run.probe.is_declared() || !declared && !run.probe.is_kind(DerivedKind::UnknownCommand)
+        failed || run.probe.is_source() || !declared && !run.probe.is_kind(DerivedKind::UnknownCommand)
     };
     context
         .failing_probes()
@@ -118,7 +138,7 @@ fn failing<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a
         // A derived probe has no flag for text, so another default format may be printed.
         .filter(|run| {
             let text = context.profile.conventions.default_format == OutputFormat::Text;
-            text || run.format().is_json() || run.probe.is_declared()
+            text || run.format().is_json() || run.probe.is_source()
         })
 }
 

@@ -1,13 +1,15 @@
 //! The checks of exit codes, such as `p2-exit-usage`.
 
 use crate::context::{CheckContext, FormatSupport, RunView};
-use crate::kit::{declare_success, display_exit, exit_check, is_invalid_usage, lacking_keys};
+use crate::kit::{
+    Pages, PrintedPage, declare_success, display_exit, exit_check, is_invalid_usage, lacking_keys,
+};
 use crate::run_view::signal_words;
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::TargetConfig;
-use agentnative_core::model::{BlockedBy, CheckId, OutputFormat, Stream, Variant};
-use agentnative_core::probe::Probe;
+use agentnative_core::model::{BlockedBy, CallOutcome, CheckId, OutputFormat, Stream, Variant};
+use agentnative_core::probe::{Probe, UNKNOWN_COMMAND, UNKNOWN_FLAG};
 use agentnative_core::run::RunEnd;
 use serde_json::Value;
 
@@ -83,14 +85,17 @@ pub fn judge_exit_code(context: &CheckContext, check: CheckId, code: i32) -> Jud
     }
     let expected = |probe: &&Probe| {
         !probe.runs_only_in_scenarios()
-            && (probe.is_declared() || is_invalid_usage(probe))
+            && (probe.is_source() || is_invalid_usage(probe))
             && exit_check(context.profile, probe) == check
     };
     let (own, derived): (Vec<&Probe>, Vec<&Probe>) =
-        context.probes.iter().copied().filter(expected).partition(|probe| probe.is_declared());
+        context.probes.iter().copied().filter(expected).partition(|probe| probe.is_source());
     let declared = own.len();
     let mut assertions: Vec<Assertion> =
         own.into_iter().chain(derived).map(|probe| exits_with(context, probe, code)).collect();
+    if check == CheckId::P2ExitUsage {
+        assertions.extend(explored_usage(context, code));
+    }
     if code == 0 {
         let help = context
             .derived_probes(DerivedKind::Help)
@@ -103,6 +108,39 @@ pub fn judge_exit_code(context: &CheckContext, check: CheckId, code: i32) -> Jud
             .push(inconclusive(format!("only `--help` and `--version` were run: {}", declare_success(""))));
     }
     Judgement::from_assertions(assertions, declare_exit(code))
+}
+
+/// Judges invalid usage of an explored command: an unknown flag that is rejected by its name, and an unknown subcommand
+/// that is accepted although the help lists all subcommands.
+fn explored_usage<'a>(context: &'a CheckContext<'a>, code: i32) -> impl Iterator<Item = Assertion> + use<'a> {
+    let call = context.explored_call();
+    let rejected = call.into_iter().flat_map(|call| context.derived_from(DerivedKind::IgnoredFlag, call));
+    let rejected = rejected.filter_map(|probe| context.plain_run(probe, OutputFormat::Text));
+    let rejected = rejected.filter(|run| run.exit().is_some_and(|exit| exit != 0));
+    let rejected = rejected.filter(|run| run.mentions(UNKNOWN_FLAG.trim_start_matches('-')));
+    let rejected = rejected.map(move |run| match run.exited()? {
+        exit if exit == code => Ok(()),
+        exit => {
+            let detail = format!("exited with {exit}, expected {code}");
+            run.failed_at_reason("wrong-code", Stream::Stderr, detail)
+        }
+    });
+    let accepted =
+        call.filter(|call| call.has_outcome(CallOutcome::Accepted) && is_unknown_command(context, call));
+    let accepted = accepted.and_then(|call| context.plain_run(call, OutputFormat::Text));
+    let accepted = accepted.filter(|run| run.exit() == Some(0) && !run.mentions(UNKNOWN_COMMAND));
+    rejected.chain(accepted.map(|run| {
+        run.failed_at_reason("wrong-code", Stream::Stdout, format!("exited with 0, expected {code}"))
+    }))
+}
+
+/// True if a call has an unknown word in the place of a subcommand, and the help page there lists all subcommands.
+fn is_unknown_command(context: &CheckContext, call: &Probe) -> bool {
+    let Some(origin) = &call.explored else { return false };
+    let lists_all = |page: &PrintedPage| page.path == origin.command && page.page.lists_all_commands();
+    origin.invalid.as_deref() == Some(UNKNOWN_COMMAND)
+        && Pages::read(context)
+            .is_ok_and(|pages| std::iter::once(&pages.root).chain(pages.of_commands()).any(lists_all))
 }
 
 /// Returns a message for the user: no probe exits with `code`, and what to declare.
@@ -136,7 +174,7 @@ fn exits_with(context: &CheckContext, probe: &Probe, code: i32) -> Assertion {
     for format in &probe.formats {
         let Some(run) = context.plain_run(probe, *format) else { continue };
         // A rejected format is a usage error, whatever the probe expects. A derived probe has no format flag in text.
-        let asks = probe.is_declared() || format.is_json();
+        let asks = probe.is_source() || format.is_json();
         if asks && matches!(context.format_support(*format), FormatSupport::No(_))
             || run.is_rejected_for_format()
         {
@@ -159,7 +197,7 @@ fn exits_with(context: &CheckContext, probe: &Probe, code: i32) -> Assertion {
         (None, 0) => inconclusive(no_format(context, probe)),
         (None, _) => Ok(()),
         // The codes of derived probes are compared nowhere else.
-        (Some(run), correct) if correct == 0 || !probe.is_declared() => {
+        (Some(run), correct) if correct == 0 || !probe.is_source() => {
             let detail = format!("exited with {}, expected {code}", display_exit(run.exit()));
             run.failed_at_reason("wrong-code", Stream::Stderr, detail)
         }

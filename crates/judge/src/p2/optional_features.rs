@@ -80,7 +80,7 @@ fn same_as_long_option(short: &RunView, long: &RunView) -> Assertion {
 fn judge_short_flag(short: &RunView, long: &RunView) -> Assertion {
     let context = short.context;
     let text = |probe| context.plain_run(probe, OutputFormat::Text);
-    let without_flag = context.derived_from(DerivedKind::NoFormat, long.probe).find_map(text);
+    let without_flag = context.without_format(long.probe);
     let without = without_flag
         .map(|without_flag| context.scans.scan(without_flag.bytes(Stream::Stdout), short.format()));
     let has_effect = without.is_some_and(|without| {
@@ -115,7 +115,7 @@ pub fn schema(context: &CheckContext) -> Judgement {
         });
     }
     let printed = context
-        .derived_probes(DerivedKind::Schema)
+        .known_probes(DerivedKind::Schema)
         .find_map(|probe| context.plain_run(probe, OutputFormat::Json));
     let Some(printed) = printed else {
         return Judgement::unverified(

@@ -16,7 +16,8 @@ pub fn format(context: &CheckContext) -> Judgement {
     let (mut assertions, mut undecided) = (Vec::new(), Vec::new());
     for format in OutputFormat::ALL {
         match context.format_support(format) {
-            _ if is_format_lacking(context, format) => {
+            FormatSupport::Unknown if context.is_family() => undecided.push(format.name()),
+            _ if !context.is_family() && is_format_lacking(context, format) => {
                 let name = format.name();
                 let remedy = format!("add {name} to the target, then remove the key");
                 let mut finding = Finding::lacking(&format!("formats.{name}"), &remedy);

@@ -38,6 +38,12 @@ fn judge_run_end(run: &RunView) -> Assertion {
     }
     let owner = run.context.check_reporting_wait();
     match &run.observation.end {
+        // Nobody declared how long an explored call may take: only a condition that makes it hang is a fault.
+        RunEnd::TimedOut | RunEnd::Waited
+            if run.probe.explored.is_some() && run.plain().is_ok_and(|plain| plain.did_not_end()) =>
+        {
+            inconclusive(format!("{} did not end", run.label()))
+        }
         RunEnd::TimedOut | RunEnd::Waited if run.waits_for_input() && owner != CheckId::P2Completes => {
             match judge_hang(run) {
                 Ok(()) => Ok(()),

@@ -5,7 +5,7 @@ use crate::context::{CheckContext, RunView};
 use crate::kit::{exit_check, scenario_run};
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
-use agentnative_core::model::{Case, CheckId, OutputFormat, ProbeId, Stream};
+use agentnative_core::model::{CallOutcome, Case, CheckId, OutputFormat, ProbeId, Stream};
 use agentnative_core::probe::{Probe, UNKNOWN_COMMAND, UNKNOWN_FLAG};
 
 /// Message for the user if no call with an unknown flag is evidence: what to declare.
@@ -14,7 +14,9 @@ const DECLARE_SUCCESS: &str = "no call decides this: declare a probe that succee
 /// Judges `p4-unknown-flag`: every command rejects an unknown flag.
 pub fn unknown_flag(context: &CheckContext) -> Judgement {
     let usage = |probe: &&Probe| exit_check(context.profile, probe) == CheckId::P2ExitUsage;
-    let accepted = (context.probes.iter().copied().filter(usage))
+    let of_the_target = [DerivedKind::UnknownFlag, DerivedKind::UnknownCommand].into_iter();
+    let of_the_target = of_the_target.flat_map(|kind| context.known_probes(kind));
+    let accepted = (context.probes.iter().copied().filter(usage).chain(of_the_target))
         .filter_map(|probe| context.plain_run(probe, OutputFormat::Text))
         .any(|run| run.exit() == Some(0));
     let assertions = with_unknown_flag(context).map(|run| match run.exited()? {
@@ -41,11 +43,22 @@ pub fn names_culprit(context: &CheckContext) -> Judgement {
             .filter(|(run, _)| !run.is_rejected_for_format() && !lacks_command(run) && !lacks_argument(run));
     // After the arguments, a tool with options before them may only report too many arguments.
     let is_placed = |run: &RunView| matches!(run.probe.id, ProbeId::Derived { case: Case::Only, .. });
-    let mut of_probes =
-        with_unknown_flag(context).filter(is_placed).map(|run| (run, UNKNOWN_FLAG)).peekable();
+    let mut of_probes = with_unknown_flag(context)
+        .filter(is_placed)
+        .map(|run| (run, UNKNOWN_FLAG))
+        .chain(explored_unknown_word(context))
+        .peekable();
     let not_shown = of_probes.peek().is_none().then(|| inconclusive(DECLARE_SUCCESS));
     let assertions = of_probes.chain(of_the_target).map(|(run, word)| names_rejected_word(&run, word));
     Judgement::from_assertions(assertions.chain(not_shown), DECLARE_SUCCESS)
+}
+
+/// Returns the run of an explored call with an unknown flag or command, with this word.
+fn explored_unknown_word<'a>(context: &'a CheckContext<'a>) -> Option<(RunView<'a>, &'static str)> {
+    let call = context.explored_call().filter(|call| call.has_outcome(CallOutcome::Invalid))?;
+    let word = call.explored.as_ref()?.invalid.as_deref()?;
+    let word = [UNKNOWN_FLAG, UNKNOWN_COMMAND].into_iter().find(|unknown| *unknown == word)?;
+    Some((context.plain_run(call, OutputFormat::Text)?, word))
 }
 
 /// True if the target may have rejected the call because it has no subcommand, and not because of the unknown flag.
@@ -109,9 +122,9 @@ fn prints_help_or_version(probe: &Probe) -> bool {
 /// itself or to the help.
 fn passes_on(context: &CheckContext, probe: &Probe) -> bool {
     let command = probe.call.args.iter().find(|arg| !arg.starts_with('-'));
-    let helps = context
-        .derived_probes(DerivedKind::Help)
-        .filter_map(|probe| context.plain_run(probe, OutputFormat::Text));
+    let of_command = Some(DerivedKind::CommandHelp).filter(|_| context.is_family());
+    let kinds = [DerivedKind::Help].into_iter().chain(of_command);
+    let helps = kinds.flat_map(|kind| context.known_runs(kind));
     let mut lines = helps.filter_map(|run| run.lines(Stream::Stdout)).flatten();
     probe.call.args.iter().any(|arg| arg == "--")
         || lines.any(|line| {

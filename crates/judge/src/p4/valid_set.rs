@@ -3,7 +3,7 @@
 use crate::context::{CheckContext, FormatSupport, RunView};
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
-use agentnative_core::model::{CheckId, OutputFormat, Stream};
+use agentnative_core::model::{CallOutcome, CheckId, OutputFormat, Stream};
 use agentnative_core::probe::{Probe, UNKNOWN_FORMAT, UNKNOWN_VALUE};
 
 /// Maximum size of a set of values that a message has to list completely. Of a larger set, one value is sufficient.
@@ -33,6 +33,7 @@ pub fn valid_set(context: &CheckContext) -> Judgement {
             Ok(_) => judge_message(&run, &set.values),
         })
     });
+    let explored = context.explored_call().and_then(|call| judge_explored(context, call));
     // Only an option that selects a format by a value can have an invalid value.
     let has_values = |probe: &Probe| {
         [OutputFormat::Json, OutputFormat::Jsonl].into_iter().any(
@@ -43,11 +44,20 @@ pub fn valid_set(context: &CheckContext) -> Judgement {
         && !context
             .derived_probes(DerivedKind::InvalidFormat)
             .any(|probe| context.plain_run(probe, OutputFormat::Text).is_some());
-    let mut assertions = formats.chain(values).peekable();
+    let mut assertions = formats.chain(values).chain(explored).peekable();
     if assertions.peek().is_none() && !not_run {
         return Judgement::NotApplicable("no probe uses an option with a known closed set of values".into());
     }
     Judgement::from_assertions(assertions, "no call with an invalid value was made")
+}
+
+/// Judges the message of an explored call with an invalid value of an option whose values the help lists. `None` for
+/// any other call, and if the message is not about this value.
+fn judge_explored(context: &CheckContext, call: &Probe) -> Option<Assertion> {
+    let origin = call.explored.as_ref().filter(|origin| !origin.values.is_empty())?;
+    let word = origin.invalid.as_deref().filter(|_| call.has_outcome(CallOutcome::Invalid))?;
+    let run = context.probe(&call.id).and_then(|call| context.plain_run(call, OutputFormat::Text))?;
+    run.mentions(word).then(|| judge_message(&run, &origin.values))
 }
 
 /// Returns the formats that the target accepts as values of the option that `run` gave an unknown format. Empty if

@@ -3,8 +3,8 @@
 use super::announced;
 use super::changing::{complete_run, judge_changing, wrong_code};
 use crate::context::{CheckContext, FormatSupport, RunView};
-use crate::kit::{RunChanges, lacking};
-use crate::verdict::{Assertion, Judgement, inconclusive};
+use crate::kit::{RunChanges, is_result, lacking};
+use crate::verdict::{Assertion, Finding, Judgement, doubt, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::CommonOption;
 use agentnative_core::model::{OutputFormat, Stream};
@@ -16,7 +16,12 @@ const MAX_LIST: usize = 200;
 
 /// Judges `p5-dry-run`: a dry run reports what would change, and changes nothing.
 pub fn dry_run(context: &CheckContext) -> Judgement {
-    judge_changing(context, |probe, effect| judge_probe(context, probe, effect))
+    judge_changing(context, |probe, effect| {
+        let assertions = judge_probe(context, probe, effect).into_iter();
+        // What an explored call prints, and how it ends, may have other reasons.
+        let is_certain = |finding: &Finding| probe.explored.is_none() || finding.evidence.kind == "changes";
+        assertions.map(|assertion| doubt(assertion, is_certain)).collect()
+    })
 }
 
 fn judge_probe(context: &CheckContext, probe: &Probe, effect: &Effect) -> Vec<Assertion> {
@@ -82,6 +87,9 @@ fn announces(run: &RunView, option: &str, probe: &Probe) -> Assertion {
 fn judge_run(run: &RunView, option: &str) -> Assertion {
     let changed = RunChanges::from_run(run)?;
     if !changed.changed_nothing(run)? {
+        if run.probe.explored.is_some() && !changed.all.iter().any(|change| is_result(change)) {
+            return inconclusive(format!("{} only changes settings or caches", run.label()));
+        }
         return run.failed("changes", format!("with `{option}`, the call {}", changed.in_words()));
     }
     let code = run.exited()?;

@@ -1,10 +1,10 @@
 //! `p6-global-flags`: each subcommand accepts the common options.
 
 use crate::context::{CheckContext, FormatSupport, RunView};
-use crate::kit::accepted_elsewhere;
+use crate::kit::{accepted_elsewhere, help_run};
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
-use agentnative_core::config::CommonOption;
+use agentnative_core::config::{CommonOption, FormatFlag};
 use agentnative_core::model::{BlockedBy, CheckId, OutputFormat, Stream};
 use agentnative_core::probe::{FlagPosition, Probe};
 
@@ -30,10 +30,7 @@ pub fn global_flags(context: &CheckContext) -> Judgement {
 
 /// Returns the judgement of a target without subcommands: not applicable, or unverified if the help is not available.
 fn no_commands(context: &CheckContext) -> Judgement {
-    let help = context
-        .derived_probes(DerivedKind::Help)
-        .find_map(|probe| context.plain_run(probe, OutputFormat::Text));
-    match help {
+    match help_run(context) {
         Some(help) if help.exit() == Some(0) => {
             Judgement::NotApplicable("the help lists no subcommands".into())
         }
@@ -48,7 +45,9 @@ fn judge_flag(
     kind: DerivedKind,
     flag: CommonOption,
 ) -> Option<Assertion> {
-    let call = context.derived_from(kind, probe).next()?;
+    // The page of an explored command has to list the option.
+    let is_listed = matches!(probe.call.flags.get(&flag), Some(FormatFlag::Given(_)));
+    let call = context.derived_from(kind, probe).next().filter(|_| probe.explored.is_none() || is_listed)?;
     let run = call.formats.iter().find_map(|format| context.plain_run(call, *format))?;
     Some(accepted_after_arguments(context, probe, &run, kind, flag))
 }

@@ -4,7 +4,8 @@ use crate::context::{CheckContext, RunView};
 use crate::kit::{declare_success, moves_cursor};
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
-use agentnative_core::model::{CheckId, OutputFormat, Stream, Variant};
+use agentnative_core::model::{CallGroup, CheckId, ExploredOrigin, OutputFormat, Stream, Variant};
+use agentnative_core::probe::Probe;
 use std::io::Read as _;
 
 /// Maximum number of bytes of a stream that are searched for escape sequences.
@@ -17,7 +18,8 @@ pub fn no_color(context: &CheckContext) -> Judgement {
         let help = context
             .derived_probes(DerivedKind::Help)
             .flat_map(move |probe| context.runs_under(probe, variant));
-        context.declared_under(variant).chain(help)
+        let runs = context.declared_under(variant).filter(|run| !may_print_escapes(run.probe));
+        runs.chain(help)
     };
     let text = |run: &RunView| run.format() == OutputFormat::Text;
     let piped = under(Variant::ColourPipe)
@@ -31,6 +33,15 @@ pub fn no_color(context: &CheckContext) -> Judgement {
     let undecided =
         no_data_probes.then(|| inconclusive(format!("only help was run: {}", declare_success(""))));
     Judgement::from_assertions(piped.chain(disabled).chain(undecided), declare_success(""))
+}
+
+/// True for an explored call that may print escape sequences on purpose: it contains some, or selects colours.
+fn may_print_escapes(probe: &Probe) -> bool {
+    let selects =
+        |arg: &String| ["color", "colour", "ansi"].iter().any(|word| arg.to_lowercase().contains(word));
+    let is_hallucinated = |origin: &ExploredOrigin| origin.group == CallGroup::Hallucinated;
+    probe.explored.as_ref().is_some_and(is_hallucinated)
+        || probe.explored.is_some() && probe.call.args.iter().any(selects)
 }
 
 /// Passes if `find` finds no escape sequence in stdout and stderr. `find` returns the offset of a sequence in bytes.

@@ -4,7 +4,7 @@ use super::listing::Listing;
 use super::truncation;
 use crate::context::{CheckContext, RunView};
 use crate::undeclared::UndeclaredFeature;
-use crate::verdict::{Assertion, Judgement, Reason, SKIPPED_BY_FAST, Unmet, inconclusive};
+use crate::verdict::{Assertion, Finding, Judgement, Reason, SKIPPED_BY_FAST, Unmet, doubt, inconclusive};
 use agentnative_contract::counted;
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::{CommonOption, Feature, FormatFlag, ListConfig};
@@ -35,7 +35,14 @@ fn decided_by_one(lists: Vec<Vec<Assertion>>) -> Vec<Assertion> {
 pub fn limit(context: &CheckContext) -> Judgement {
     judge_lists(
         context,
-        |probe, list| judge_limit(context, probe, list),
+        |probe, list| {
+            let assertions = judge_limit(context, probe, list).into_iter();
+            // The option of an explored command may have other values, or another meaning.
+            let is_certain = |finding: &Finding| {
+                probe.explored.is_none() || ["count", "first"].contains(&&*finding.evidence.kind)
+            };
+            assertions.map(|assertion| doubt(assertion, is_certain)).collect()
+        },
         |lists| lists.into_iter().flatten().collect(),
     )
 }

@@ -3,7 +3,8 @@
 use crate::context::{CheckContext, RunView};
 use crate::kit::moves_cursor;
 use crate::verdict::{Assertion, Judgement, inconclusive};
-use agentnative_core::model::{OutputFormat, Stream, Variant};
+use agentnative_core::model::{CallGroup, OutputFormat, Stream, Variant};
+use agentnative_core::probe::Probe;
 use std::io::Read as _;
 
 /// Maximum number of bytes of stderr that are searched.
@@ -11,7 +12,12 @@ const MAX_SEARCHED: u64 = 8 << 20;
 
 /// Judges `p7-no-spinner`: without a terminal, stderr is not redrawn.
 pub fn no_spinner(context: &CheckContext) -> Judgement {
-    let runs = context.sources().flat_map(|probe| context.runs_of(probe));
+    // A call with control characters may print them.
+    let has_controls = |probe: &&Probe| {
+        probe.explored.as_ref().is_some_and(|origin| origin.group == CallGroup::Hallucinated)
+    };
+    let runs =
+        context.sources().filter(|probe| !has_controls(probe)).flat_map(|probe| context.runs_of(probe));
     let plain = runs.filter(|run| run.variant() == Variant::Plain && !is_error_object(run));
     Judgement::from_assertions(plain.map(|run| has_no_redraw(&run)), "declare a probe")
 }

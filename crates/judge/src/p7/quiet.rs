@@ -4,10 +4,10 @@ use super::same_data::{self, Comparison};
 use crate::context::{CheckContext, RunView};
 use crate::kit::{accepted_elsewhere, difference, ends_early};
 use crate::lines::has_words;
-use crate::verdict::{Assertion, Finding, Judgement, Reason, inconclusive};
+use crate::verdict::{Assertion, Finding, Judgement, Reason, doubt, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::{CommonOption, FormatFlag};
-use agentnative_core::model::{BlockedBy, CheckId, Evidence, OutputFormat, Stream};
+use agentnative_core::model::{BlockedBy, CallOutcome, CheckId, Evidence, OutputFormat, Stream};
 use agentnative_core::probe::Probe;
 
 /// Judges `p7-quiet`: with the quiet option, a command prints only data and errors.
@@ -15,10 +15,11 @@ pub fn quiet(context: &CheckContext) -> Judgement {
     let (data, failures): (Vec<&Probe>, Vec<&Probe>) =
         context.sources().partition(|probe| probe.prints_data());
     let mut assertions: Vec<Assertion> = absent_option_failures(context);
-    if data.is_empty() {
+    let is_family = context.is_family();
+    if data.is_empty() && !is_family {
         assertions.push(inconclusive("declare a probe that succeeds"));
     }
-    if failures.is_empty() {
+    if failures.is_empty() && !is_family {
         // One reason for all checks of failures.
         assertions.push(inconclusive("no probe fails: declare one with its exit code, such as `exit = 1`"));
     }
@@ -26,7 +27,22 @@ pub fn quiet(context: &CheckContext) -> Judgement {
     assertions.extend(
         failures.into_iter().flat_map(|probe| quiet_runs(context, probe)).filter_map(judge_quiet_failure),
     );
+    let assertions = assertions.into_iter().map(|assertion| match context.explored_call() {
+        Some(call) => doubt(assertion, |finding| is_fault(call, finding)),
+        None => assertion,
+    });
     Judgement::from_assertions(assertions, "declare `flags.quiet` under [target]")
+}
+
+/// True for a fault of an explored call, whose quiet option may have another meaning: printing nothing but an exit code,
+/// or printing less.
+fn is_fault(call: &Probe, finding: &Finding) -> bool {
+    match finding.evidence.kind.as_str() {
+        "no-data" => false,
+        "other-data" => finding.evidence.format != Some(OutputFormat::Text),
+        "silent-failure" => call.has_outcome(CallOutcome::Invalid),
+        _ => true,
+    }
 }
 
 /// Returns the runs of a probe with the quiet option. If the exit code of the first run shows that the option is
