@@ -17,7 +17,7 @@ const PLACEHOLDERS: [(&str, &[u8], usize); 3] = [
     (LONG_PLACEHOLDER, b"a", 1 << 16),
 ];
 
-/// Replaces the placeholder in a word, of which there is at most one, such as in `a{agentnative:control}b`.
+/// Replaces the placeholder in a word such as `a{agentnative:control}b`, which contains at most one.
 pub(super) fn replace_placeholder(word: String) -> OsString {
     let replaced = PLACEHOLDERS.iter().find_map(|(placeholder, bytes, count)| {
         let (before, after) = word.split_once(placeholder)?;
