@@ -1,7 +1,7 @@
 //! Decides how an explored call ended.
 
 use super::trial::Trial;
-use crate::model::CallOutcome;
+use crate::model::{CallGroup, CallOutcome};
 use crate::run::{Area, Observation, RunEnd};
 
 /// Length of the start of a stream that is compared or searched, in bytes.
@@ -22,11 +22,12 @@ pub(super) fn classify(
         RunEnd::TimedOut | RunEnd::Waited => return CallOutcome::TimedOut,
         RunEnd::Signaled(_) | RunEnd::TooMuch(_) => return CallOutcome::Died,
     };
-    match (code, trial.is_meant_to_fail()) {
-        (0, true) => CallOutcome::Accepted,
-        (0, false) if prints_page(seen, page) => CallOutcome::Refused,
-        (0, false) if prints(seen) || changes_workspace(seen) => CallOutcome::Succeeded,
-        (0, false) => CallOutcome::Silent,
+    let is_invalid = trial.group == CallGroup::Invalid;
+    match (code, is_invalid) {
+        (0, _) if is_invalid || trial.group == CallGroup::Hallucinated => CallOutcome::Accepted,
+        (0, _) if prints_page(seen, page) => CallOutcome::Refused,
+        (0, _) if prints(seen) || changes_workspace(seen) => CallOutcome::Succeeded,
+        (0, _) => CallOutcome::Silent,
         _ if misses_network(seen) => CallOutcome::NotReachable,
         (_, true) if base == Some(CallOutcome::Refused) && !names_invalid_word(trial, seen) => {
             CallOutcome::Refused

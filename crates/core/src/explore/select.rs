@@ -11,13 +11,13 @@ use crate::run::{Observation, RunEnd, RunKey};
 use crate::targets::Interface;
 use agentnative_contract::{counted, is_schema};
 use serde_json::Value;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum number of probes that run under all conditions, and of those that the calls of one command take.
-const MAX_KEPT: usize = 24;
-const MAX_KEPT_OF_COMMAND: usize = 4;
-/// Number of kept probes that are left for calls that fail.
-const MIN_KEPT_FAILURES: usize = MAX_KEPT / 4;
+/// Maximum numbers of calls that run under all conditions: of those that succeed, which need about 25 runs each, and of
+/// those that fail, which need about 7.
+const MAX_KEPT_SUCCESSES: usize = 16;
+const MAX_KEPT_FAILURES: usize = 8;
 /// Maximum length of a document that is parsed, in bytes.
 const MAX_DOCUMENT: u64 = 8 << 20;
 /// Maximum depth of the list in a document.
@@ -77,6 +77,7 @@ fn exploration(planner: &Planner<'_, '_>) -> Exploration {
         ));
     }
     Exploration {
+        absent_formats: absent_formats(planner),
         commands: tree.commands.iter().map(|command| command.found.clone()).collect(),
         budget: planner.explorer.max_calls,
         made: planner.made(),
@@ -140,21 +141,23 @@ fn add_formats(
     probe: &mut Probe,
     renamed: &mut BTreeMap<RunKey, Option<RunKey>>,
 ) {
-    let own = accepted_formats(planner, tried);
-    if tried.trial.is_meant_to_fail() || tried.outcome == CallOutcome::Refused {
-        let base = planner.base_trials(tried.trial.command).find_map(|base| {
-            let formats = accepted_formats(planner, base);
-            formats.into_iter().find(|accepted| accepted.format == OutputFormat::Json)
+    if matches!(tried.outcome, CallOutcome::Invalid | CallOutcome::Refused) {
+        // A call that was refused because of its format flag is not called with another one.
+        let mut bases =
+            planner.base_trials(tried.trial.command).filter(|_| tried.trial.group != CallGroup::Formats);
+        let accepted = bases.find_map(|base| {
+            accepted_formats(planner, base).into_iter().find(|accepted| accepted.format == OutputFormat::Json)
         });
-        if let Some(accepted) =
-            base.filter(|_| matches!(tried.outcome, CallOutcome::Invalid | CallOutcome::Refused))
-        {
+        let has_flag = |accepted: &Accepted| {
+            accepted.flag_args.first().is_some_and(|flag| tried.trial.args.contains(flag))
+        };
+        if let Some(accepted) = accepted.filter(|accepted| !has_flag(accepted)) {
             probe.call.format_flags.insert(OutputFormat::Json, FormatFlag::Given(accepted.flag_args));
             probe.formats.push(OutputFormat::Json);
         }
         return;
     }
-    for accepted in own {
+    for accepted in accepted_formats(planner, tried) {
         if probe.formats.contains(&accepted.format) {
             continue;
         }
@@ -294,30 +297,35 @@ fn target_formats(planner: &Planner<'_, '_>) -> Option<FormatFlags> {
         let of_format = accepted.iter().filter(|((of, args), _)| *of == format && is_general(args));
         of_format.max_by_key(|(_, count)| **count).map(|((_, args), _)| args.clone())
     };
-    let is_rejected = |format: OutputFormat| {
-        let flag_args = assumed_flag(format);
-        let mut tried = planner
-            .tried
-            .iter()
-            .filter(|tried| {
-                tried.trial.group == CallGroup::Formats
-                    && tried.trial.args.ends_with(&flag_args)
-                    && tried.seen.is_some()
-            })
-            .peekable();
-        !planner.tree.lists_formats
-            && planner.tree.notes.is_empty()
-            && tried.peek().is_some()
-            && tried.all(|tried| matches!(tried.outcome, CallOutcome::Refused | CallOutcome::Unexplained))
-    };
+    let absent = absent_formats(planner);
     let flag = |format| match most(format) {
         Some(args) => FormatFlag::Given(args),
-        None if is_rejected(format) => FormatFlag::Absent,
+        None if absent.contains_key(&format) => FormatFlag::Absent,
         None => FormatFlag::Unspecified,
     };
     let (json, jsonl) = (flag(OutputFormat::Json), flag(OutputFormat::Jsonl));
     let is_known = json != FormatFlag::Unspecified || jsonl != FormatFlag::Unspecified;
     is_known.then(|| FormatFlags { text: FormatFlag::Given(Vec::new()), json, jsonl, assumed: false })
+}
+
+/// Returns the formats that no page lists and that all tried calls rejected, each with the name of one of these calls.
+fn absent_formats(planner: &Planner<'_, '_>) -> BTreeMap<OutputFormat, String> {
+    let is_open = planner.tree.lists_formats || !planner.tree.notes.is_empty();
+    let rejected = |format: OutputFormat| {
+        let flag_args = assumed_flag(format);
+        let is_of_format = |tried: &&Tried<'_>| {
+            tried.trial.group == CallGroup::Formats
+                && tried.trial.args.ends_with(&flag_args)
+                && tried.seen.is_some()
+        };
+        let mut tried = planner.tried.iter().filter(is_of_format);
+        let first = tried.clone().next()?;
+        let is_rejected =
+            |tried: &Tried<'_>| matches!(tried.outcome, CallOutcome::Refused | CallOutcome::Unexplained);
+        tried.all(is_rejected).then(|| (format, first.probe.name.clone()))
+    };
+    let formats = [OutputFormat::Json, OutputFormat::Jsonl];
+    formats.into_iter().filter(|_| !is_open).filter_map(rejected).collect()
 }
 
 /// Returns the arguments of the call that printed a JSON Schema.
@@ -332,23 +340,28 @@ fn schema(planner: &Planner<'_, '_>) -> Option<Vec<String>> {
 /// Marks the probes that run under all conditions: those that cover most commands, formats and ways to end.
 fn keep(probes: &mut [Probe]) {
     let features: Vec<BTreeSet<String>> = probes.iter().map(features).collect();
-    let (mut seen, mut of_command) = (BTreeSet::new(), BTreeMap::<Vec<String>, usize>::new());
-    let (mut kept, mut succeeded) = (0, 0);
-    while kept < MAX_KEPT {
+    keep_best(probes, &features, MAX_KEPT_SUCCESSES, |outcome| outcome == CallOutcome::Succeeded);
+    keep_best(probes, &features, MAX_KEPT_FAILURES, |outcome| outcome != CallOutcome::Succeeded);
+}
+
+/// Marks up to `max` of the probes with such an outcome: again and again the one with most new features.
+fn keep_best(
+    probes: &mut [Probe],
+    features: &[BTreeSet<String>],
+    max: usize,
+    is_wanted: impl Fn(CallOutcome) -> bool,
+) {
+    let mut seen = BTreeSet::new();
+    for _ in 0..max {
         let candidates = (0..probes.len()).filter_map(|at| {
-            let origin = probes[at].explored.as_ref().filter(|origin| !origin.is_kept)?;
-            let is_success = origin.outcome == CallOutcome::Succeeded;
-            let has_place = !is_success || succeeded < MAX_KEPT - MIN_KEPT_FAILURES;
-            let is_free = of_command.get(&origin.command).is_none_or(|count| *count < MAX_KEPT_OF_COMMAND);
+            let origin = probes[at].explored.as_ref()?;
             let new = features[at].difference(&seen).count();
-            (has_place && is_free && new > 0).then_some((new, std::cmp::Reverse(at)))
+            (is_wanted(origin.outcome) && new > 0).then_some((new, Reverse(at)))
         });
-        let Some((_, std::cmp::Reverse(at))) = candidates.max() else { break };
-        let Some(origin) = &mut probes[at].explored else { break };
-        origin.is_kept = true;
-        kept += 1;
-        succeeded += usize::from(origin.outcome == CallOutcome::Succeeded);
-        *of_command.entry(origin.command.clone()).or_default() += 1;
+        let Some((_, Reverse(at))) = candidates.max() else { break };
+        if let Some(origin) = &mut probes[at].explored {
+            origin.is_kept = true;
+        }
         seen.extend(features[at].iter().cloned());
     }
 }
@@ -362,11 +375,13 @@ fn features(probe: &Probe) -> BTreeSet<String> {
     };
     let top = origin.command.first().map_or("", String::as_str);
     let mut features = BTreeSet::from([
-        format!("command {}", origin.command.join(" ")),
         format!("outcome {top} {outcome:?}"),
         format!("end {outcome:?} {:?}", probe.exit),
         format!("formats {outcome:?} {:?}", probe.formats),
     ]);
+    if outcome == CallOutcome::Succeeded {
+        features.insert(format!("command {}", origin.command.join(" ")));
+    }
     let properties = [
         ("list", probe.call.list.is_some()),
         ("effect", probe.effect.is_some()),

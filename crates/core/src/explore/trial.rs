@@ -40,11 +40,6 @@ impl Trial {
         Self { stdin: Some(sample), ..self }
     }
 
-    /// Returns whether the call is meant to be rejected.
-    pub fn is_meant_to_fail(&self) -> bool {
-        matches!(self.group, CallGroup::Invalid | CallGroup::Hallucinated)
-    }
-
     pub fn id(&self) -> ProbeId {
         let stdin = self.stdin.map(|sample| sample.name.to_owned());
         ProbeId::Explored { explored: self.args.clone(), stdin }

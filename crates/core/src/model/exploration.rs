@@ -3,6 +3,7 @@
 use super::OutputFormat;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A group of explored calls. The groups are explored in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -34,7 +35,7 @@ pub enum CallOutcome {
     Silent,
     /// The call exited with 0, although its arguments are invalid or were invented.
     Accepted,
-    /// The call was rejected, as its invalid arguments are meant to be.
+    /// The call has invalid arguments and was rejected, as it should be.
     Invalid,
     /// The call failed with a message on stderr and nothing on stdout, such as without a login or a repository.
     Refused,
@@ -99,6 +100,9 @@ pub struct ExploredOrigin {
 pub struct Exploration {
     /// Commands without subcommands, in the order of the help pages; the target itself if it has no commands.
     pub commands: Vec<FoundCommand>,
+    /// The formats that no help page lists and that the target rejects, each with the name of a rejected call.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub absent_formats: BTreeMap<OutputFormat, String>,
     /// Maximum number of calls.
     pub budget: usize,
     /// Number of calls that were made, without those of help pages.

@@ -18,11 +18,7 @@ pub fn format(context: &CheckContext) -> Judgement {
         match context.format_support(format) {
             FormatSupport::Unknown if context.is_family() => undecided.push(format.name()),
             _ if !context.is_family() && is_format_lacking(context, format) => {
-                let name = format.name();
-                let remedy = format!("add {name} to the target, then remove the key");
-                let mut finding = Finding::lacking(&format!("formats.{name}"), &remedy);
-                finding.evidence.format = Some(format);
-                assertions.push(Err(finding.into()));
+                assertions.push(absent_format(context, format));
             }
             FormatSupport::Yes => assertions.push(Ok(())),
             FormatSupport::No(run) => assertions.push(judge_rejection(&run)),
@@ -86,6 +82,23 @@ pub fn format(context: &CheckContext) -> Judgement {
         assertions.into_iter().chain(rejected_by_probes).chain(elsewhere).chain(default).chain(invalid),
         declare_success(""),
     )
+}
+
+/// Returns the finding about a format that the target does not have: exploration saw its flag rejected, or the
+/// configuration declares it.
+fn absent_format(context: &CheckContext, format: OutputFormat) -> Assertion {
+    let name = format.name();
+    let rejected = context.exploration.and_then(|exploration| exploration.absent_formats.get(&format));
+    let call = rejected.and_then(|call| context.all_probes.iter().find(|probe| probe.name == *call));
+    let rejected = call.and_then(|call| context.context_of(&call.id).plain_run(call, OutputFormat::Text));
+    if let Some(run) = rejected {
+        let detail = format!("no help page lists a {name} format, and `--output {name}` is rejected");
+        return run.failed_at_reason("lacking", Stream::Stderr, detail);
+    }
+    let remedy = format!("add {name} to the target, then remove the key");
+    let mut finding = Finding::lacking(&format!("formats.{name}"), &remedy);
+    finding.evidence.format = Some(format);
+    Err(finding.into())
 }
 
 /// True if the configuration declares that the format does not exist, for the target or for each probe with data.
