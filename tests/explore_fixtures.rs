@@ -92,7 +92,6 @@ fn for_each_tool(tools: Vec<PathBuf>, verify: impl Fn(&Path) -> Option<String> +
 }
 
 #[test]
-#[ignore = "needs --explore"]
 fn each_fault_is_reported_by_its_check() {
     let copy = copied_tools();
     for_each_tool(files(&copy.path().join("faults")), |tool| {
@@ -119,7 +118,6 @@ fn real_faults(tool: &Path) -> BTreeSet<String> {
 }
 
 #[test]
-#[ignore = "needs --explore"]
 fn an_honest_tool_has_no_other_faults_than_those_that_it_names() {
     let copy = copied_tools();
     for_each_tool(files(&copy.path().join("honest")), |tool| {
@@ -145,7 +143,6 @@ fn expected_failures(project: &Path) -> BTreeSet<String> {
 }
 
 #[test]
-#[ignore = "needs --explore"]
 fn exploration_finds_no_fault_of_a_framework_that_its_project_does_not_have() {
     let frameworks = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/frameworks");
     for (project, program) in WITHOUT_INSTALLATION {

@@ -96,6 +96,9 @@ fn demo(call: &Call) -> CallResult {
     if has("--version") {
         return success("demo 1\n");
     }
+    if call.variant == Variant::Full {
+        return failure(call, 1, "no space left");
+    }
     if let Some(wrong) = call.args.iter().find(|arg| arg.contains("agentnative-unknown")) {
         let known = if wrong.contains("format") { "; expected text, json or jsonl" } else { "" };
         return failure(call, 2, &format!("unknown: {wrong}{known}"));
@@ -124,9 +127,11 @@ fn usual_calls() -> Vec<Probe> {
 }
 
 fn record_all(sources: Vec<Probe>, answer: impl Fn(&Call) -> CallResult) -> Recording {
-    let answer = |call: &Call| match call.args == ["show"] {
-        true => failure(call, 2, "missing ID"),
-        false => answer(call),
+    let answer = |call: &Call| match call.args.iter().filter(|arg| !arg.starts_with('-')).count() {
+        1 | 2 if call.args[0] == "show" && call.args.get(1).is_none_or(|arg| arg == "--output") => {
+            failure(call, 2, "missing ID")
+        }
+        _ => answer(call),
     };
     record_explored(sources, Some(exploration(&COMMANDS)), bare().1, &behavioral(), answer)
 }
@@ -147,7 +152,6 @@ fn a_conforming_target_fails_nothing_and_passes_checks_on_explored_calls() {
     let mut passed = BTreeSet::new();
     for result in &report.results {
         let is_problem = matches!(result.status, Status::Fail | Status::Warn);
-        // No help page lists JSON Lines.
         assert!(!is_problem, "{}: {}: {:?}", result.id, result.message, result.evidence);
         if result.status == Status::Pass && result.message.contains("held in") {
             passed.insert(result.id);
@@ -221,26 +225,143 @@ fn nothing_passes_on_an_exploration_that_ended_early() {
     assert!(result.message.starts_with("exploration ended early: 120 s have passed"), "{}", result.message);
 }
 
+/// Returns the checks with a problem, and the lines of the evidence of the first.
+fn problems(recording: &Recording) -> Vec<(CheckId, Vec<String>)> {
+    let results = judge(recording, &behavioral()).unwrap().results.into_iter();
+    let problems = results.filter(|result| matches!(result.status, Status::Fail | Status::Warn));
+    let probes = |result: &CheckResult| result.evidence.iter().filter_map(|e| e.probe.clone()).collect();
+    problems.map(|result| (result.id, probes(&result))).collect()
+}
+
+/// A fault of one explored call: the check that reports it, and the answer of the target.
+type ExploredFault = (CheckId, fn(&Call) -> Option<CallResult>);
+
+fn begins(call: &Call, words: &[&str]) -> bool {
+    call.args.iter().map(String::as_str).take(words.len()).eq(words.iter().copied())
+}
+
+fn has(call: &Call, word: &str) -> bool {
+    call.args.iter().any(|arg| arg == word)
+}
+
+const FAULTS: [ExploredFault; 12] = [
+    (CheckId::P2OutputJson, |call| {
+        let is_json = begins(call, &["show", "1"]) && call.format == OutputFormat::Json;
+        (is_json && call.args.len() == 4 && call.variant != Variant::Full).then(|| success("{\"ok\":true,\n"))
+    }),
+    (CheckId::P4UnknownFlag, |call| {
+        let unknown = has(call, "--agentnative-unknown-flag") && begins(call, &["count"]);
+        unknown.then(|| success("2\n"))
+    }),
+    (CheckId::P2ExitUsage, |call| {
+        let wrong = call.args.iter().find(|arg| arg.contains("unknown-value"))?;
+        begins(call, &["count"]).then(|| failure(call, 1, &format!("unknown: {wrong}")))
+    }),
+    (CheckId::P4NamesCulprit, |call| {
+        let unknown = has(call, "--agentnative-unknown-flag") && begins(call, &["count"]);
+        unknown.then(|| failure(call, 2, "wrong arguments"))
+    }),
+    (CheckId::P4NoTraceback, |call| {
+        let trace = "Traceback (most recent call last):\n  File \"/demo\", line 1, in main\nValueError: count --agentnative-unknown-value\n";
+        let is_text =
+            begins(call, &["count", "--agentnative-unknown-value"]) && call.format == OutputFormat::Text;
+        is_text.then(|| exited(2, "", trace))
+    }),
+    (CheckId::P1NoPrompt, |call| {
+        let is_plain = call.variant == Variant::Plain && call.args == ["list", "hangs"];
+        is_plain.then(|| CallResult(String::new(), "Name? ".to_owned(), RunEnd::Waited))
+    }),
+    (CheckId::P2ExitConsistent, |call| {
+        (call.args == ["list", "hangs"])
+            .then(|| CallResult(String::new(), String::new(), RunEnd::Signaled(11)))
+    }),
+    (CheckId::P2ErrorJson, |call| {
+        let wrong = call.args.iter().any(|arg| arg.contains("unknown-value"));
+        let is_json = wrong && begins(call, &["list"]) && call.format == OutputFormat::Json;
+        is_json.then(|| exited(2, "", "unknown: --agentnative-unknown-value\n"))
+    }),
+    (CheckId::P3CommandHelp, |call| {
+        (call.args == ["count", "--help"]).then(|| failure(call, 2, "unknown option --help"))
+    }),
+    (CheckId::P2BrokenPipe, |call| {
+        let is_closed = call.variant == Variant::ClosedPipe && begins(call, &["count"]);
+        is_closed.then(|| CallResult(String::new(), String::new(), RunEnd::Signaled(6)))
+    }),
+    (CheckId::P2StderrDiagnostics, |call| {
+        let wrong =
+            begins(call, &["list", "--agentnative-unknown-value"]) && call.format == OutputFormat::Text;
+        wrong.then(|| exited(2, "unknown: --agentnative-unknown-value\n", ""))
+    }),
+    (CheckId::P2OutputPure, |call| {
+        let is_tty =
+            begins(call, &["count"]) && call.format == OutputFormat::Json && call.variant == Variant::Tty;
+        is_tty.then(|| success("\u{1b}[1m{\"ok\":true,\"data\":[]}\u{1b}[0m\n"))
+    }),
+];
+
 #[test]
 fn one_fault_of_one_call_fails_its_check_and_no_other() {
-    let conforming = statuses(&record_all(usual_calls(), demo));
-    let faulty =
-        record_all(usual_calls(), |call| match call.args.starts_with(&["show".to_owned(), "1".to_owned()]) {
-            true if call.format == OutputFormat::Json && call.args.len() == 4 => success("{\"ok\":true,\n"),
-            _ => demo(call),
-        });
-    let changed: Vec<_> = statuses(&faulty)
-        .into_iter()
-        .zip(conforming)
-        .filter(|((_, status), _)| matches!(status, Status::Fail | Status::Warn))
-        .map(|((id, _), _)| id)
-        .collect();
-    assert_eq!(changed, [CheckId::P2OutputJson]);
-    let result = result_of(&faulty, CheckId::P2OutputJson);
-    assert!(result.evidence.iter().all(|evidence| evidence.probe.as_deref() == Some("show 1")));
-    let places: BTreeSet<_> =
-        result.evidence.iter().map(|evidence| (evidence.variant, evidence.nth, &evidence.kind)).collect();
-    assert_eq!(places.len(), result.evidence.len(), "a problem is reported twice");
+    let calls = || {
+        let mut calls = usual_calls();
+        calls.push(explored("list hangs", CallOutcome::Died, None, false));
+        calls
+    };
+    assert_eq!(problems(&record_all(calls(), demo)), []);
+    let mut wrong = Vec::new();
+    for (nth, (check, fault)) in FAULTS.iter().enumerate() {
+        let recording = record_all(calls(), |call| fault(call).unwrap_or_else(|| demo(call)));
+        let found = problems(&recording);
+        if found.len() != 1 || found[0].0 != *check {
+            wrong.push(format!(
+                "fault {nth} of {check}: {found:?}: {}",
+                result_of(&recording, *check).message
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn unusual_calls_are_no_problems() {
+    let quiet = |line: &str| {
+        let mut probe = succeeded(line);
+        let option = FormatFlag::Given(vec!["--quiet".to_owned()]);
+        probe.call.flags.insert(CommonOption::Quiet, option);
+        probe
+    };
+    let mut calls = usual_calls();
+    calls.push(explored("list nothing", CallOutcome::Unexplained, Some(1), true));
+    calls.push(explored("list far", CallOutcome::NotReachable, Some(7), true));
+    calls.push(explored("list slow", CallOutcome::TimedOut, None, false));
+    calls.push(explored("list agentnative-unknown-command", CallOutcome::Accepted, None, false));
+    calls.push(explored("list silent", CallOutcome::Silent, None, false));
+    calls.push(quiet("count all"));
+    calls.push(succeeded("list shell"));
+    let answer = |call: &Call| match call.args.get(1).map(String::as_str) {
+        _ if has(call, "--quiet") => success(""),
+        Some("nothing") => exited(1, "", ""),
+        Some("far") => exited(7, "", ""),
+        Some("slow") => CallResult(String::new(), String::new(), RunEnd::TimedOut),
+        Some("agentnative-unknown-command") => success("agentnative-unknown-command\n"),
+        Some("silent") => success(""),
+        Some("shell") if call.format == OutputFormat::Text && call.variant == Variant::OpenStdin => {
+            CallResult("demo 1\n> ".to_owned(), String::new(), RunEnd::Waited)
+        }
+        _ => demo(call),
+    };
+    assert_eq!(problems(&record_all(calls, answer)), []);
+}
+
+#[test]
+fn the_runs_that_explored_calls_request_are_made() {
+    let is_other = |call: &Call| begins(call, &["count"]) && call.format == OutputFormat::Json;
+    let recording = record_all(usual_calls(), |call| match is_other(call) {
+        true if call.args.len() == 3 => exited(3, "{\"data\":[]}\n", ""),
+        _ => demo(call),
+    });
+    let repeated = RunKey { variant: Variant::Repeat, ..succeeded("count").plain_run(OutputFormat::Text) };
+    assert!(recording.observations.iter().any(|run| run.key == repeated));
+    assert_eq!(result_of(&recording, CheckId::P2ExitConsistent).status, Status::Fail);
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! The input of the checks: probes, target profile, observations and files.
 
-use super::explored::{self, Family};
 use super::scan::Scans;
 use super::source_checks::Code;
 use super::verdict::Judgement;
@@ -31,14 +30,14 @@ pub struct CheckContext<'a> {
     /// calls of the target itself; or a single explored call with the calls that are derived from it.
     pub probes: Vec<&'a Probe>,
     /// Calls of the target itself, such as for help pages, that are known here and judged elsewhere.
-    background: Vec<&'a Probe>,
-    by_id: BTreeMap<&'a ProbeId, &'a Probe>,
+    pub(super) background: Vec<&'a Probe>,
+    pub(super) by_id: BTreeMap<&'a ProbeId, &'a Probe>,
     /// What exploration found; `None` if the target was not explored.
     pub exploration: Option<&'a Exploration>,
     /// The explored calls, each with a context of its own. Empty in these contexts.
     pub(super) families: Vec<Family<'a>>,
     /// For each probe of a family, the index of the family.
-    family_of: BTreeMap<&'a ProbeId, usize>,
+    pub(super) family_of: BTreeMap<&'a ProbeId, usize>,
     /// The probes of the recording, also those of the families.
     pub all_probes: &'a [Probe],
     /// The lock: the last accepted interface of the target and shapes of its outputs. `None` without a lock file.
@@ -109,6 +108,15 @@ pub enum FormatSupport<'a> {
     Unknown,
 }
 
+/// An explored call with the calls that are derived from it.
+pub(super) struct Family<'a> {
+    /// Words of the command.
+    pub command: &'a [String],
+    /// True if the call runs under all conditions.
+    pub is_kept: bool,
+    pub context: CheckContext<'a>,
+}
+
 #[derive(Clone, Copy)]
 pub struct RunView<'a> {
     pub context: &'a CheckContext<'a>,
@@ -151,21 +159,6 @@ impl<'a> CheckContext<'a> {
             scans: Scans::default(),
             like_plain: RefCell::default(),
         }
-    }
-
-    /// Adds what exploration found, with a context for each explored call. Comes after all other changes of the context.
-    #[must_use]
-    pub fn with_exploration(mut self, exploration: Option<&'a Exploration>) -> Self {
-        self.exploration = exploration;
-        self.families = exploration.map(|_| explored::families(&self)).unwrap_or_default();
-        let explored = self.all_probes.iter().filter(|probe| probe.explored.is_some());
-        self.background = explored.filter(|probe| probe.is_kind(DerivedKind::CommandHelp)).collect();
-        self.by_id.extend(self.background.iter().map(|probe| (&probe.id, *probe)));
-        let families = self.families.iter().enumerate();
-        self.family_of = families
-            .flat_map(|(index, family)| family.context.probes.iter().map(move |probe| (&probe.id, index)))
-            .collect();
-        self
     }
 
     /// Returns the context of one explored call: its own `probes`, and calls that are only known as `background`.

@@ -2,7 +2,7 @@
 //! combines the judgements. So one call that proves nothing does not keep a check undecided.
 
 use super::breakdown;
-use super::context::CheckContext;
+use super::context::{CheckContext, Family};
 use super::verdict::{Finding, Judgement, Reason};
 use agentnative_contract::counted;
 use agentnative_core::catalogue::{Check, DerivedKind, ExploredPolicy};
@@ -15,16 +15,25 @@ use std::collections::{BTreeMap, BTreeSet};
 const REQUIRED_CALLS: usize = 3;
 const REQUIRED_COMMANDS: usize = 2;
 
-/// An explored call with the calls that are derived from it.
-pub(super) struct Family<'a> {
-    /// Words of the command.
-    command: &'a [String],
-    is_kept: bool,
-    pub context: CheckContext<'a>,
+impl<'a> CheckContext<'a> {
+    /// Adds what exploration found, with a context for each explored call. Comes after all other changes of the context.
+    #[must_use]
+    pub fn with_exploration(mut self, exploration: Option<&'a Exploration>) -> Self {
+        self.exploration = exploration;
+        self.families = exploration.map(|_| families(&self)).unwrap_or_default();
+        let explored = self.all_probes.iter().filter(|probe| probe.explored.is_some());
+        self.background = explored.filter(|probe| probe.is_kind(DerivedKind::CommandHelp)).collect();
+        self.by_id.extend(self.background.iter().map(|probe| (&probe.id, *probe)));
+        let families = self.families.iter().enumerate();
+        self.family_of = families
+            .flat_map(|(index, family)| family.context.probes.iter().map(move |probe| (&probe.id, index)))
+            .collect();
+        self
+    }
 }
 
 /// Returns the explored calls of the recording, in the order of its probes.
-pub(super) fn families<'a>(context: &CheckContext<'a>) -> Vec<Family<'a>> {
+fn families<'a>(context: &CheckContext<'a>) -> Vec<Family<'a>> {
     let mut indices: BTreeMap<&str, usize> = BTreeMap::new();
     let mut families: Vec<(&[String], Vec<&Probe>)> = Vec::new();
     let mut pages: BTreeMap<&[String], &Probe> = BTreeMap::new();

@@ -159,6 +159,9 @@ type StreamKey = ((usize, u64), OutputFormat);
 /// Key of a validation: the stream, the name of the contract, the exit code, and the length and a hash of stderr.
 type ContractKey = (StreamKey, String, Option<i32>, (usize, u128));
 
+/// Key of the help page of a command: the stream, and the words of the command.
+type PageKey = ((usize, u64), Vec<String>);
+
 /// Cache of the scans of streams, which are computed on first use, and a list of the checks that were given up because
 /// they cost too much. Clones share both.
 #[derive(Clone, Default)]
@@ -166,7 +169,7 @@ pub struct Scans {
     scans: Arc<ResultCache<StreamKey, Scan>>,
     verdicts: Arc<ResultCache<ContractKey, io::Result<Verdict>>>,
     root_pages: Arc<ResultCache<(usize, u64), (CommandPage, TargetNames)>>,
-    pages: Arc<ResultCache<((usize, u64), Vec<String>), CommandPage>>,
+    pages: Arc<ResultCache<PageKey, CommandPage>>,
     given_up: Arc<Mutex<BTreeMap<CheckId, String>>>,
 }
 

@@ -73,6 +73,9 @@ pub(super) fn page(check: &Check) -> String {
         out.push_str(&table(["Kind", "Meaning"], kinds));
     }
     out.push_str(&runs(check));
+    if let Some(sentence) = check.explored.sentence() {
+        _ = write!(out, "\n## Exploration\n\n{sentence}\n");
+    }
     if !check.examples.is_empty() {
         out.push_str("\n## Examples\n");
         check.examples.iter().for_each(|each| out.push_str(&example(each, id)));

@@ -38,7 +38,7 @@ fn judge_run_end(run: &RunView) -> Assertion {
     }
     let owner = run.context.check_reporting_wait();
     match &run.observation.end {
-        // Nobody declared how long an explored call may take: only a condition that makes it hang is a fault.
+        // No configuration declares how long an explored call may take: only a condition that makes it hang is a fault.
         RunEnd::TimedOut | RunEnd::Waited
             if run.probe.explored.is_some() && run.plain().is_ok_and(|plain| plain.did_not_end()) =>
         {
