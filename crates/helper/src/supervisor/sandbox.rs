@@ -42,10 +42,14 @@ pub(super) fn wants_namespaces(job: &Job) -> bool {
 
 /// Lower end of the process IDs of a run. The first ID of a run lies up to [`PROCESS_ID_RANGE`] above it and differs
 /// between consecutive runs.
-const MIN_PROCESS_ID: u32 = 300;
+const MIN_PROCESS_ID: u64 = 300;
 const PROCESS_ID_RANGE: u64 = 3_700;
 const PROCESS_ID_STEP: u64 = 61;
-const MAX_PROCESSES: u32 = 8_192;
+/// A third of the number of processes that the namespace of any run allows. It must be high enough that a run with a
+/// low limit exceeds its limit, instead of failing to start a process.
+const MIN_PROCESSES: u64 = 128;
+/// Upper limit of the process IDs of a run, and thus of the number of its processes.
+const MAX_PROCESSES: u64 = 8_192;
 
 /// Folders in which services of the machine publish how host names are resolved, visible to runs with network.
 /// [`SYSTEM_FOLDERS`] has those of the programs of NixOS, visible to all runs.
@@ -93,6 +97,10 @@ impl SandboxSpec {
             }
             StartFolder::Own => {}
         }
+        // A run cannot start far more processes than its limit before it is ended for exceeding the limit. The kernel
+        // reuses IDs from `MIN_PROCESS_ID` on.
+        let processes = job.limits.processes.clamp(MIN_PROCESSES, MAX_PROCESSES);
+        let last_process = MIN_PROCESS_ID + run_id * PROCESS_ID_STEP % PROCESS_ID_RANGE.min(processes);
         let accelerators = if job.undeclared { sys::accelerators() } else { Vec::new() };
         let hidden =
             home.hidden.into_iter().chain(common.root.folders_of_other_helpers()).chain(accelerators);
@@ -106,8 +114,8 @@ impl SandboxSpec {
             start,
             hidden: hidden.map(Into::into).collect(),
             exposed: common.exposed_folders().to_vec(),
-            last_process: MIN_PROCESS_ID + (run_id * PROCESS_ID_STEP % PROCESS_ID_RANGE) as u32,
-            most_processes: MAX_PROCESSES,
+            last_process,
+            most_processes: (last_process + 2 * processes).min(MAX_PROCESSES),
         };
         let terminal = job.variant.has_terminal_out() || job.variant == Variant::TerminalIn;
         Self { view, network: job.network, ports: job.connect.clone(), terminal }

@@ -41,9 +41,9 @@ pub(crate) struct FileView {
     /// Folders in which sockets are hidden one by one: see [`confine_mounts`].
     pub exposed: Vec<OsString>,
     /// The process IDs of the run start after this one.
-    pub last_process: u32,
+    pub last_process: u64,
     /// Upper limit of the process IDs of the run. It takes effect only if the kernel supports it.
-    pub most_processes: u32,
+    pub most_processes: u64,
 }
 
 /// A folder that a run can change without changing the original.

@@ -69,7 +69,7 @@ pub(crate) fn with_new_process_namespace<T: Send>(
 /// Sets the range of process IDs in the process namespace of this process. The next ID comes after `last`. Without
 /// this, each run would have the same IDs, unlike on a real machine. `max` takes effect only if the kernel has a limit
 /// per namespace (6.14 and later).
-pub(crate) fn set_process_ids(last: u32, max: u32) -> io::Result<()> {
+pub(crate) fn set_process_ids(last: u64, max: u64) -> io::Result<()> {
     fs::write("/proc/sys/kernel/pid_max", max.to_string()).unwrap_or_default();
     fs::write("/proc/sys/kernel/ns_last_pid", last.to_string())
 }
