@@ -2,6 +2,7 @@
 //! because they measure time.
 
 mod hostile;
+mod hostile_exploration;
 mod interrupt;
 mod namespace;
 #[path = "support/own_process.rs"]
