@@ -2,7 +2,7 @@
 
 use agentnative::config::{Config, Date, FormatFlag, ProbeConfig, ValidationContext};
 use agentnative::model::OutputFormat;
-use agentnative::targets::{CommandTree, ConfigTemplate, Effect};
+use agentnative::targets::{CommandTree, ConfigTemplate, Effect, TreeLimits};
 use agentnative_contract::error::Error;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -39,7 +39,16 @@ fn explore(pages: &[(&str, &str)]) -> (CommandTree, Vec<String>) {
 fn generate(commands: &CommandTree, probes: &[ProbeConfig], exit_codes: &[(i32, &str)]) -> String {
     let exit_codes: BTreeMap<i32, String> =
         exit_codes.iter().map(|(code, about)| (*code, (*about).to_owned())).collect();
-    ConfigTemplate { name: "notes", command: None, commands, exit_codes: &exit_codes, probes }.text().unwrap()
+    let template = ConfigTemplate {
+        name: "notes",
+        command: None,
+        commands,
+        exit_codes: &exit_codes,
+        probes,
+        observed: &BTreeMap::new(),
+        observed_usage: None,
+    };
+    template.text().unwrap()
 }
 
 /// Returns the configuration with all its suggestions uncommented.
@@ -83,6 +92,8 @@ fn the_generated_configuration_is_valid_without_and_with_its_suggestions() {
                 commands: &commands,
                 exit_codes: &exit_codes,
                 probes: &[],
+                observed: &BTreeMap::new(),
+                observed_usage: None,
             };
             let text = template.text().unwrap();
             assert_eq!(text, template.text().unwrap());
@@ -410,12 +421,15 @@ fn the_next_step_is_a_command_with_all_calls_that_only_read() {
     ];
     let (commands, _) = explore(&pages);
     let exit_codes = BTreeMap::new();
+    let observed = BTreeMap::new();
     let template = |probes| ConfigTemplate {
         name: "notes",
         command: None,
         commands: &commands,
         exit_codes: &exit_codes,
         probes,
+        observed: &observed,
+        observed_usage: None,
     };
     let probes = [ProbeConfig::from_flag("list").unwrap()];
     assert_eq!(

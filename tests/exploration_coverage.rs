@@ -13,6 +13,7 @@ use agentnative::output::{RENDERERS, ReportView};
 use agentnative::probe::Probe;
 use agentnative::report::{MergedReport, Report, Reports, SummaryEvent, without_replaced_verdicts};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use strict_json::sanitize;
 
 /// The command with a control character and markup in its name.
@@ -69,6 +70,7 @@ fn recording() -> Recording {
     use CallGroup::{Arguments, Commands, Hallucinated, Invalid};
     use CallOutcome::{Died, NotMade, NotReachable, Refused, Succeeded, TimedOut};
     let exploration = Exploration {
+        absent_formats: BTreeMap::new(),
         commands: vec![
             command("issue list", &[&["-l", "--limit"], &["--state"], &["--dry-run"], &["--web"]]),
             command(HOSTILE, &[&["--all"]]),

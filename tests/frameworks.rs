@@ -1,7 +1,7 @@
 //! Help pages of tools that use common libraries: the interface that is read from them is that of the tool.
 
-use agentnative::targets::CommandTree;
 use agentnative::targets::help::{Argument, CliOption, HelpPage, Interface};
+use agentnative::targets::{CommandTree, TreeLimits};
 use flate2::read::GzDecoder;
 use serde::Deserialize;
 use serde_json::Value;

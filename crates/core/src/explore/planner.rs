@@ -73,7 +73,9 @@ impl<'e, 'r> Planner<'e, 'r> {
             let same = |probe: &&Probe| probe.call.args == trial.args && probe.call.stdin.is_none();
             trial.stdin.is_none() && self.explorer.declared.iter().any(|probe| same(&probe))
         };
-        if !command.is_callable() || is_declared() || !self.ids.insert(trial.id()) {
+        // A run can read the files that its arguments name.
+        let names_file = trial.args.iter().any(|arg| arg.starts_with('/'));
+        if !command.is_callable() || names_file || is_declared() || !self.ids.insert(trial.id()) {
             return;
         }
         let mut name = trial.name();

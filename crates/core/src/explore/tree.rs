@@ -8,7 +8,7 @@ use crate::model::{CallGroup, CallOutcome, Case, ExploredOrigin, FoundCommand, O
 use crate::probe::{Probe, UNKNOWN_COMMAND};
 use crate::run::{Observation, RunEnd, RunKey};
 use crate::targets::{
-    CommandPage, CommandTree, HelpCall, HelpPage, Interface, LeafCommand, TargetNames, TreeLimits,
+    CommandNode, CommandPage, CommandTree, HelpCall, HelpPage, LeafCommand, TargetNames, TreeLimits,
 };
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -95,10 +95,20 @@ impl Tree {
             // Fewer answers than requests end the reading until the missing runs are made.
             if needed.is_empty() { answers } else { Vec::new() }
         });
+        // A call of a command that does not exist shows which of the listed words are no commands.
+        let mut rejections = BTreeMap::new();
+        for node in tree.nodes.iter().filter(|node| lists_commands(node)) {
+            let args = [&node.words[..], &[UNKNOWN_COMMAND.to_owned(), "--help".to_owned()]].concat();
+            let call = help_call(explorer, &args);
+            match find(&call.plain_run(OutputFormat::Text)) {
+                None => needed.push((call, OutputFormat::Text)),
+                Some(seen) => rejections.extend(seen.map(|seen| (node.words.clone(), seen))),
+            }
+        }
         if !needed.is_empty() {
             return ControlFlow::Break(needed);
         }
-        ControlFlow::Continue(Self::new(explorer, root, tree, &pages))
+        ControlFlow::Continue(Self::new(explorer, root, tree, &pages, &rejections))
     }
 
     fn new(
@@ -106,6 +116,7 @@ impl Tree {
         root: &Observation,
         mut tree: CommandTree,
         pages: &BTreeMap<Vec<String>, (RunKey, Option<&Observation>)>,
+        rejections: &BTreeMap<Vec<String>, &Observation>,
     ) -> Self {
         let root_page = HelpPage::parse(&page_bytes(root));
         let commands = tree.help.commands.clone();
@@ -119,7 +130,12 @@ impl Tree {
             .iter()
             .filter_map(|(args, (key, seen))| {
                 let words = args.strip_suffix(&["--help".to_owned()][..])?;
-                seen.filter(|seen| is_unknown(seen, words)).map(|_| (words, key))
+                let (name, above) = words.split_last()?;
+                let is_target = above.is_empty() && names.programs().contains(&**name);
+                let rejection = rejections.get(above);
+                let is_unknown = is_target
+                    || seen.is_some_and(|seen| rejection.is_some_and(|other| ends_alike(seen, name, other)));
+                is_unknown.then_some((words, key))
             })
             .collect();
         let explored = std::mem::take(&mut tree.leaves).into_iter().map(|leaf| {
@@ -144,15 +160,16 @@ impl Tree {
             }
         });
         let explored = explored.collect();
-        let is_group = |interface: &Interface| !interface.commands.is_empty();
-        let groups = tree.nodes.iter().filter_map(|node| {
-            let (bytes, interface) = node.page.as_ref()?;
-            is_group(interface).then(|| (node.words.clone(), parse(bytes, &node.words)))
+        let groups = tree.nodes.iter().filter(|node| lists_commands(node)).filter_map(|node| {
+            let (bytes, _) = node.page.as_ref()?;
+            Some((node.words.clone(), parse(bytes, &node.words)))
         });
+        let rejected = rejections.values().map(|seen| &seen.key);
+        let misread = unknown.values().copied().chain(rejected).cloned();
         Self {
             groups: groups.collect(),
             schema: tree.schema,
-            misread: unknown.values().map(|key| (*key).clone()).collect(),
+            misread: misread.collect(),
             lists_formats: tree.nodes.iter().any(|node| {
                 node.page.as_ref().is_some_and(|(_, page)| {
                     page.formats.have_json() || page.has_option("--json") || page.output_is_format
@@ -211,24 +228,21 @@ fn is_skipped(skip: &[String], words: &[String]) -> bool {
     skip.iter().any(|pattern| matches_pattern(pattern, &name))
 }
 
-/// Returns whether a help run shows that its command does not exist: the call failed with a message that quotes the
-/// last word as an unknown command.
-fn is_unknown(seen: &Observation, words: &[String]) -> bool {
-    const PHRASES: [&str; 8] = [
-        "unknown command",
-        "unknown subcommand",
-        "unrecognized subcommand",
-        "no such command",
-        "no such subcommand",
-        "invalid choice",
-        "is not a valid",
-        "is not a command",
-    ];
-    let text = String::from_utf8_lossy(&page_bytes(seen)).to_lowercase();
-    let word = words.last().map_or(UNKNOWN_COMMAND, String::as_str).to_lowercase();
+/// Returns whether the help run of the command `name` was rejected like `rejection`, the help run of a command that
+/// does not exist.
+fn ends_alike(seen: &Observation, name: &str, rejection: &Observation) -> bool {
+    let first_line = |seen: &Observation, name: &str| {
+        let text = String::from_utf8_lossy(&page_bytes(seen)).replace(name, "");
+        text.lines().find(|line| !line.trim().is_empty()).map(str::to_owned)
+    };
     matches!(seen.end, RunEnd::Exited(code) if code != 0)
-        && text.contains(&word)
-        && PHRASES.iter().any(|phrase| text.contains(phrase))
+        && seen.end == rejection.end
+        && first_line(seen, name) == first_line(rejection, UNKNOWN_COMMAND)
+}
+
+/// Returns whether the page of a command lists subcommands.
+fn lists_commands(node: &CommandNode) -> bool {
+    node.page.as_ref().is_some_and(|(_, interface)| !interface.commands.is_empty())
 }
 
 /// Returns the page that a help run printed: stdout, or stderr if stdout is empty.
