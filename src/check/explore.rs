@@ -1,14 +1,15 @@
 //! Prepares the exploration of a target: its workspace, the documents with examples, and its time limit.
 
-use super::run_session::read_manual;
-use agentnative_contract::error::{Error, Result};
+use super::manual_page::read_manual;
+use agentnative_contract::error::{Error, ErrorKind, Result};
 use agentnative_core::config::Workspace;
-use agentnative_core::explore::{Explorer, sample_files};
+use agentnative_core::explore::{ExploreSettings, Explorer, sample_files};
 use agentnative_core::files;
 use agentnative_core::probe::{Probe, RunEnvironment};
-use agentnative_core::run::{Runner, Template, TemplateFile};
+use agentnative_core::run::{Runner, Template};
 use agentnative_core::targets::Target;
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -63,33 +64,49 @@ impl ExploreOptions {
         environment: &mut RunEnvironment,
         runner: &mut Runner,
     ) -> Result<Explorer<'a>> {
-        let samples = || sample_files().map(|(name, bytes)| (name.to_owned(), bytes.to_vec()));
-        let (key, template, names) = match &self.workspace {
+        let (key, template, mut files) = match &self.workspace {
             Some(folder) => {
                 let folder = folder.canonicalize().map_err(|error| Error::data_file(folder, &error))?;
-                let names = file_names(&folder);
                 let from = folder.clone().into_os_string();
-                (folder, Template::Folder { from, is_bounded: true }, names)
+                let files = file_names(&folder);
+                (folder, Template::Folder { from, is_bounded: true }, files)
             }
-            None => {
-                let files = samples().map(|(name, bytes)| TemplateFile { path: name.into(), bytes });
-                (
-                    PathBuf::from(SAMPLES_KEY),
-                    Template::Files(files.collect()),
-                    samples().map(|(name, _)| name).collect(),
-                )
-            }
+            None => (PathBuf::from(SAMPLES_KEY), Template::Files(Vec::new()), Vec::new()),
         };
         let template = runner.store_template(template).map_err(|error| match &self.workspace {
             Some(_) => Error::usage(error.message).hint("name a smaller folder"),
             None => error,
         })?;
+        files.extend(write_samples(Path::new(&template))?);
+        files.sort_unstable();
         environment.workspaces.insert(key.clone(), template);
         let workspace = Workspace::Copy(key);
-        let mut explorer = Explorer::new(declared, &target.config.explore.skip, self.calls, workspace, names);
-        explorer.documents = documents(target);
-        Ok(explorer)
+        Ok(Explorer::new(ExploreSettings {
+            max_calls: self.calls,
+            skip: &target.config.explore.skip,
+            workspace,
+            files,
+            documents: documents(target),
+            declared,
+        }))
     }
+}
+
+/// Writes the sample files to a folder, unless it has files of these names. Returns the names of all samples.
+fn write_samples(folder: &Path) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for (name, bytes) in sample_files() {
+        let path = folder.join(name);
+        // A link of this name in the folder is not followed.
+        let file = fs::OpenOptions::new().write(true).create_new(true).open(&path);
+        match file.and_then(|mut file| file.write_all(bytes)) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(Error::io(ErrorKind::Write, "write", &path, &error));
+            }
+            _ => names.push(name.to_owned()),
+        }
+    }
+    Ok(names)
 }
 
 /// The name of the workspace that contains only samples.

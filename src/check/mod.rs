@@ -24,6 +24,7 @@ mod inspect;
 mod judging;
 mod locate;
 mod lock;
+mod manual_page;
 mod phases;
 mod previous_results;
 mod program_contract;

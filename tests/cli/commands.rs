@@ -111,7 +111,7 @@ fn explain_describes_each_check() {
         ];
         // Source checks have snippets for each language.
         expected.extend((json["layer"] == "source").then_some("source"));
-        expected.extend(json.get("standard_part").map(|_| "standard_part"));
+        expected.extend(["standard_part", "explored"].into_iter().filter(|key| json.get(key).is_some()));
         expected.sort_unstable();
         assert_eq!(keys(&json), expected);
         assert!(text.starts_with(&format!("{id}: ")), "{text}");

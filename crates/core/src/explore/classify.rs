@@ -7,14 +7,9 @@ use crate::run::{Area, Observation, RunEnd};
 /// Length of the start of a stream that is compared or searched, in bytes.
 const MAX_SEARCHED: u64 = 1 << 20;
 
-/// Returns how a call ended. `base` is the outcome of the call that it varies, if any, and `page` the help page of the
-/// command.
-pub(super) fn classify(
-    trial: &Trial,
-    base: Option<CallOutcome>,
-    seen: &Observation,
-    page: &str,
-) -> CallOutcome {
+/// Returns how a call ended. `base` is the end of the call that it varies if that call was refused, and `page` the help
+/// page of the command.
+pub(super) fn classify(trial: &Trial, base: Option<&RunEnd>, seen: &Observation, page: &str) -> CallOutcome {
     let code = match &seen.end {
         RunEnd::Exited(code) => *code,
         RunEnd::NotStarted(..) | RunEnd::Interrupted => return CallOutcome::NotMade,
@@ -29,7 +24,8 @@ pub(super) fn classify(
         (0, _) if prints(seen) || changes_workspace(seen) => CallOutcome::Succeeded,
         (0, _) => CallOutcome::Silent,
         _ if misses_network(seen) => CallOutcome::NotReachable,
-        (_, true) if base == Some(CallOutcome::Refused) && !names_invalid_word(trial, seen) => {
+        // A call that is refused anyway is probably refused for the same reason.
+        (_, true) if base == Some(&seen.end) || base.is_some() && !names_invalid_word(trial, seen) => {
             CallOutcome::Refused
         }
         (_, true) => CallOutcome::Invalid,

@@ -1,8 +1,8 @@
 //! Looks for a call of each command that works: as it is, from an example, with values for its arguments.
 
-use super::Calls;
 use super::planner::Planner;
 use super::samples::SAMPLES;
+use super::settings::Calls;
 use super::tree::ExploredCommand;
 use super::trial::Trial;
 use super::values::argument_kind;
@@ -51,7 +51,7 @@ pub(super) fn call_commands(planner: &mut Planner<'_, '_>) -> ControlFlow<Calls>
 /// Returns the examples of the commands, round by round: the first of each command, then the second.
 fn examples(planner: &Planner<'_, '_>) -> Vec<Trial> {
     let tree = planner.tree;
-    let lines = planner.explorer.documents.iter().flat_map(|text| text.lines());
+    let lines = planner.settings.documents.iter().flat_map(|text| text.lines());
     let of_documents = lines.filter_map(|line| Example::from_code_line(0, line, &tree.names));
     let pages = tree.groups.iter().map(|(_, page)| page);
     let pages = pages.chain(tree.commands.iter().map(|command| &command.page));
@@ -101,12 +101,12 @@ fn is_callable(example: &Example) -> bool {
 /// Calls a command with values for its required arguments. The value of a file is the one with index `round`, if there
 /// is one. In the first round, also calls a command that reads stdin with a sample.
 fn call_with_values(planner: &mut Planner<'_, '_>, at: usize, round: usize) {
-    let (explorer, command) = (planner.explorer, planner.command(at));
+    let (settings, command) = (planner.settings, planner.command(at));
     let leaf = &command.leaf;
     let mut is_new = round == 0;
     let mut values: BTreeMap<&str, String> = BTreeMap::new();
     for argument in leaf.args_without_choices() {
-        let of_argument = explorer.values(argument_kind(argument, &command.text), command);
+        let of_argument = settings.values(argument_kind(argument, &command.text), command);
         is_new |= of_argument.len() > round;
         if let Some(value) = of_argument.get(round.min(of_argument.len().saturating_sub(1))) {
             values.insert(&argument.name, value.clone());

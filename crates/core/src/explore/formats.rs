@@ -1,8 +1,9 @@
 //! Calls the commands that work in each format that their help lists.
 
 use super::planner::{Planner, Tried};
+use super::settings::Calls;
+use super::tree::ExploredCommand;
 use super::trial::Trial;
-use super::{Calls, tree::ExploredCommand};
 use crate::config::insert_format_flag;
 use crate::model::{CallGroup, CallOutcome, OutputFormat};
 use crate::run::Observation;

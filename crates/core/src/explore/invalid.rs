@@ -1,8 +1,8 @@
 //! Calls each command with invalid input, and with values that a language model may invent.
 
-use super::Calls;
-use super::Explorer;
 use super::planner::Planner;
+use super::settings::Calls;
+use super::settings::ExploreSettings;
 use super::tree::ExploredCommand;
 use super::trial::Trial;
 use super::values::{ValueKind, argument_kind, kind_of};
@@ -42,7 +42,7 @@ pub(super) fn call_with_invalid_input(planner: &mut Planner<'_, '_>) -> ControlF
     }
     for at in planner.callable() {
         let base = bases.get(&at);
-        for trial in with_wrong_arguments(planner.explorer, planner.command(at), at, base) {
+        for trial in with_wrong_arguments(planner.settings, planner.command(at), at, base) {
             planner.call(trial);
         }
     }
@@ -63,7 +63,7 @@ pub(super) fn call_with_invalid_input(planner: &mut Planner<'_, '_>) -> ControlF
     for value in INVENTED {
         for at in planner.callable() {
             if let Some(args) =
-                with_invented_value(planner.explorer, planner.command(at), bases.get(&at), value)
+                with_invented_value(planner.settings, planner.command(at), bases.get(&at), value)
             {
                 planner.call(Trial::new(at, CallGroup::Hallucinated, args));
             }
@@ -105,7 +105,7 @@ fn unknown_option_calls(probe: Probe) -> Vec<Probe> {
 
 /// Returns calls of a command with a required positional argument less, and with an argument more than its usage has.
 fn with_wrong_arguments(
-    explorer: &Explorer<'_>,
+    settings: &ExploreSettings<'_>,
     command: &ExploredCommand,
     at: usize,
     base: Option<&Trial>,
@@ -117,7 +117,7 @@ fn with_wrong_arguments(
         let mut fewer = leaf.clone();
         let last = fewer.required_args.iter().rposition(|(_, argument)| argument.option.is_none());
         last.map(|last| fewer.required_args.remove(last));
-        let args = fewer.args(&|argument| explorer.value(argument, command));
+        let args = fewer.args(&|argument| settings.value(argument, command));
         trials.push(Trial::invalid(at, args, None));
     }
     if let Some(base) =
@@ -160,7 +160,7 @@ fn with_wrong_option(command: &ExploredCommand, at: usize, base: &Trial, nth: us
 /// Returns a call with an invented value for one argument of the command: a positional argument, else an option with
 /// any value.
 fn with_invented_value(
-    explorer: &Explorer<'_>,
+    settings: &ExploreSettings<'_>,
     command: &ExploredCommand,
     base: Option<&Trial>,
     value: &str,
@@ -175,7 +175,7 @@ fn with_invented_value(
     if let Some(filled) = leaf.required_args.iter().map(|(_, argument)| argument).find(is_text) {
         let fill = |argument: &Argument| match argument == filled {
             true => value.to_owned(),
-            false => explorer.value(argument, command),
+            false => settings.value(argument, command),
         };
         let args = leaf.args(&fill);
         if !is_after_dashes {

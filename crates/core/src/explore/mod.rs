@@ -14,6 +14,7 @@ mod invalid;
 mod planner;
 mod samples;
 mod select;
+mod settings;
 mod tree;
 mod trial;
 mod values;
@@ -21,69 +22,26 @@ mod values;
 pub use coverage::exploration_coverage;
 pub use declare::DeclaredCalls;
 pub use samples::{SAMPLES, sample_files};
+pub use select::Explored;
+pub use settings::{Calls, ExploreSettings, FindRun};
 
-use crate::config::{FormatFlags, Workspace};
-use crate::model::{Exploration, OutputFormat};
-use crate::probe::Probe;
-use crate::run::{Observation, RunKey};
+use crate::run::Observation;
 use planner::Planner;
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use tree::Tree;
 
-/// Plain runs to make, each as a probe and the format to request.
-pub type Calls = Vec<(Probe, OutputFormat)>;
-
-/// Looks up a run: `None` if it was not requested yet, `Some(None)` if it was requested and could not be made.
-pub type FindRun<'a> = dyn Fn(&RunKey) -> Option<Option<&'a Observation>> + 'a;
-
-/// What exploration knows before its first call.
+/// Explores a target. Reads its help pages once.
 #[derive(Debug)]
 pub struct Explorer<'a> {
-    /// Maximum number of calls, without those of help pages.
-    pub max_calls: usize,
-    /// Patterns of the commands that are not called, such as `auth *`.
-    pub skip: &'a [String],
-    /// The folder that each call starts in a copy of.
-    pub workspace: Workspace,
-    /// Names of the files in the workspace, sorted.
-    pub files: Vec<String>,
-    /// The manual page and the README, which may contain examples.
-    pub documents: Vec<String>,
-    /// The declared probes. A declared probe replaces the explored call with the same arguments.
-    pub declared: &'a [Probe],
+    settings: ExploreSettings<'a>,
     tree: OnceCell<Tree>,
 }
 
-/// The result of exploration.
-#[derive(Debug, Default)]
-pub struct Explored {
-    /// The explored probes, with the calls that were only tried, and calls that are derived from them.
-    pub probes: Vec<Probe>,
-    /// The key under which a trial run is recorded; `None` for a run that is dropped.
-    pub renamed: BTreeMap<RunKey, Option<RunKey>>,
-    /// The commands that were called.
-    pub commands: Vec<Vec<String>>,
-    /// The format flags of the target, if the explored calls show them.
-    pub formats: Option<FormatFlags>,
-    /// Arguments of the call that prints the schema of the output.
-    pub schema: Option<Vec<String>>,
-    /// What was found and tried.
-    pub exploration: Exploration,
-}
-
 impl<'a> Explorer<'a> {
-    /// Creates an explorer that has read no help page. `files` are the names of the files in `workspace`.
-    pub fn new(
-        declared: &'a [Probe],
-        skip: &'a [String],
-        max_calls: usize,
-        workspace: Workspace,
-        mut files: Vec<String>,
-    ) -> Self {
-        files.sort_unstable();
-        Self { max_calls, skip, workspace, files, documents: Vec::new(), declared, tree: OnceCell::new() }
+    /// Creates an explorer that has read no help page.
+    pub const fn new(settings: ExploreSettings<'a>) -> Self {
+        Self { settings, tree: OnceCell::new() }
     }
 
     /// Returns `Continue` with the explored probes, or `Break` with the calls that exploration still needs. `root` is
@@ -92,11 +50,11 @@ impl<'a> Explorer<'a> {
         let tree = match self.tree.get() {
             Some(tree) => tree,
             None => {
-                let tree = Tree::read(self, root, find)?;
+                let tree = Tree::read(&self.settings, root, find)?;
                 self.tree.get_or_init(|| tree)
             }
         };
-        let mut planner = Planner::new(self, tree, find);
+        let mut planner = Planner::new(&self.settings, tree, find);
         commands::call_commands(&mut planner)?;
         formats::call_in_formats(&mut planner)?;
         invalid::call_with_invalid_input(&mut planner)?;

@@ -1,9 +1,9 @@
 //! Requests the calls of exploration, within their budget, and keeps how they ended.
 
 use super::classify::classify;
+use super::settings::{Calls, ExploreSettings, FindRun};
 use super::tree::{ExploredCommand, Tree};
 use super::trial::Trial;
-use super::{Calls, Explorer, FindRun};
 use crate::model::{CallGroup, CallOutcome, OutputFormat, ProbeId};
 use crate::probe::Probe;
 use crate::run::{Observation, RunEnd};
@@ -25,7 +25,7 @@ pub(super) struct Tried<'r> {
 
 /// Requests trial calls, each once, and keeps those that were tried.
 pub(super) struct Planner<'e, 'r> {
-    pub explorer: &'e Explorer<'e>,
+    pub settings: &'e ExploreSettings<'e>,
     pub tree: &'e Tree,
     find: &'e FindRun<'r>,
     /// The trials of all groups so far, in the order of their calls.
@@ -41,15 +41,15 @@ pub(super) struct Planner<'e, 'r> {
 }
 
 impl<'e, 'r> Planner<'e, 'r> {
-    pub fn new(explorer: &'e Explorer<'e>, tree: &'e Tree, find: &'e FindRun<'r>) -> Self {
+    pub fn new(settings: &'e ExploreSettings<'e>, tree: &'e Tree, find: &'e FindRun<'r>) -> Self {
         Self {
-            explorer,
+            settings,
             tree,
             find,
             tried: Vec::new(),
-            ids: explorer.declared.iter().map(|probe| probe.id.clone()).collect(),
-            names: explorer.declared.iter().map(|probe| probe.name.clone()).collect(),
-            left: explorer.max_calls,
+            ids: settings.declared.iter().map(|probe| probe.id.clone()).collect(),
+            names: settings.declared.iter().map(|probe| probe.name.clone()).collect(),
+            left: settings.max_calls,
             has_ended: false,
             hung: 0,
             needed: Calls::new(),
@@ -71,7 +71,7 @@ impl<'e, 'r> Planner<'e, 'r> {
         let command = self.command(trial.command);
         let is_declared = || {
             let same = |probe: &&Probe| probe.call.args == trial.args && probe.call.stdin.is_none();
-            trial.stdin.is_none() && self.explorer.declared.iter().any(|probe| same(&probe))
+            trial.stdin.is_none() && self.settings.declared.iter().any(|probe| same(&probe))
         };
         // A run can read the files that its arguments name.
         let names_file = trial.args.iter().any(|arg| arg.starts_with('/'));
@@ -83,7 +83,7 @@ impl<'e, 'r> Planner<'e, 'r> {
             name.push('\'');
         }
         let only_reads = command.leaf.only_reads();
-        let probe = trial.probe(name, &command.leaf.words, only_reads, &self.explorer.workspace);
+        let probe = trial.probe(name, &command.leaf.words, only_reads, &self.settings.workspace);
         self.run(trial, probe);
     }
 
@@ -102,7 +102,8 @@ impl<'e, 'r> Planner<'e, 'r> {
                 let is_hang = |seen: &Observation| seen.end == RunEnd::TimedOut;
                 self.hung += usize::from(seen.is_some_and(is_hang));
                 self.has_ended |= seen.is_some_and(|seen| !is_hang(seen));
-                let base = self.base(trial.command).map(|base| base.outcome);
+                let base = self.base(trial.command).filter(|base| base.outcome == CallOutcome::Refused);
+                let base = base.and_then(|base| Some(&base.seen?.end));
                 let outcome = seen.map_or(CallOutcome::NotMade, |seen| {
                     classify(&trial, base, seen, &self.command(trial.command).text)
                 });
@@ -142,7 +143,7 @@ impl<'e, 'r> Planner<'e, 'r> {
 
     /// Returns the number of calls that were requested.
     pub fn made(&self) -> usize {
-        self.explorer.max_calls - self.left
+        self.settings.max_calls - self.left
     }
 
     /// Returns whether all calls hung, so that the target was not called again.

@@ -1,6 +1,5 @@
 //! Selects the probes from the calls that were tried.
 
-use super::Explored;
 use super::classify::changes_workspace;
 use super::formats::{assumed_flag, format_flags, in_format};
 use super::planner::{Planner, Tried};
@@ -22,6 +21,23 @@ const MAX_KEPT_FAILURES: usize = 8;
 const MAX_DOCUMENT: u64 = 8 << 20;
 /// Maximum depth of the list in a document.
 const MAX_LIST_DEPTH: usize = 3;
+
+/// The result of exploration.
+#[derive(Debug, Default)]
+pub struct Explored {
+    /// The explored probes, with the calls that were only tried, and calls that are derived from them.
+    pub probes: Vec<Probe>,
+    /// The key under which a trial run is recorded; `None` for a run that is dropped.
+    pub renamed: BTreeMap<RunKey, Option<RunKey>>,
+    /// The commands that were called.
+    pub commands: Vec<Vec<String>>,
+    /// The format flags of the target, if the explored calls show them.
+    pub formats: Option<FormatFlags>,
+    /// Arguments of the call that prints the schema of the output.
+    pub schema: Option<Vec<String>>,
+    /// What was found and tried.
+    pub exploration: Exploration,
+}
 
 /// Returns the probes and what was found, after all groups were tried.
 pub(super) fn select(planner: Planner<'_, '_>) -> Explored {
@@ -69,17 +85,17 @@ fn exploration(planner: &Planner<'_, '_>) -> Exploration {
     let unmade = planner.tried.iter().filter(|tried| tried.seen.is_none()).count();
     if planner.has_given_up() {
         notes.push("the target did not end in any of its first calls, so it was not called again".to_owned());
-    } else if unmade > 0 && planner.made() == planner.explorer.max_calls {
+    } else if unmade > 0 && planner.made() == planner.settings.max_calls {
         notes.push(format!(
             "{} more were not made: the limit is {}",
             counted(unmade, "call"),
-            planner.explorer.max_calls
+            planner.settings.max_calls
         ));
     }
     Exploration {
         absent_formats: absent_formats(planner),
         commands: tree.commands.iter().map(|command| command.found.clone()).collect(),
-        budget: planner.explorer.max_calls,
+        budget: planner.settings.max_calls,
         made: planner.made(),
         incomplete: None,
         notes,

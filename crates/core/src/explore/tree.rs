@@ -1,6 +1,6 @@
 //! The commands of an explored target, read from the help runs.
 
-use super::{Calls, Explorer, FindRun};
+use super::settings::{Calls, ExploreSettings, FindRun};
 use crate::catalogue::DerivedKind;
 use crate::config::CallConfig;
 use crate::model::matches_pattern;
@@ -66,7 +66,7 @@ impl ExploredCommand {
 impl Tree {
     /// Reads the help pages of a target from its runs, or requests the runs.
     pub fn read<'r>(
-        explorer: &Explorer<'_>,
+        settings: &ExploreSettings<'_>,
         root: &'r Observation,
         find: &FindRun<'r>,
     ) -> ControlFlow<Calls, Self> {
@@ -79,12 +79,12 @@ impl Tree {
         };
         let text = page_bytes(root);
         let tree = CommandTree::explore(&text, &limits, &mut |requests| {
-            let calls: Vec<Probe> = requests.iter().map(|args| help_call(explorer, args)).collect();
+            let calls: Vec<Probe> = requests.iter().map(|args| help_call(settings, args)).collect();
             let mut answers = Vec::new();
             for (args, call) in requests.iter().zip(calls) {
                 let key = call.plain_run(OutputFormat::Text);
                 match find(&key) {
-                    _ if is_skipped(explorer.skip, args) => answers.push(None),
+                    _ if is_skipped(settings.skip, args) => answers.push(None),
                     None => needed.push((call, OutputFormat::Text)),
                     Some(seen) => {
                         answers.push(seen.filter(|seen| seen.end == RunEnd::Exited(0)).map(page_bytes));
@@ -99,7 +99,7 @@ impl Tree {
         let mut rejections = BTreeMap::new();
         for node in tree.nodes.iter().filter(|node| lists_commands(node)) {
             let args = [&node.words[..], &[UNKNOWN_COMMAND.to_owned(), "--help".to_owned()]].concat();
-            let call = help_call(explorer, &args);
+            let call = help_call(settings, &args);
             match find(&call.plain_run(OutputFormat::Text)) {
                 None => needed.push((call, OutputFormat::Text)),
                 Some(seen) => rejections.extend(seen.map(|seen| (node.words.clone(), seen))),
@@ -108,11 +108,11 @@ impl Tree {
         if !needed.is_empty() {
             return ControlFlow::Break(needed);
         }
-        ControlFlow::Continue(Self::new(explorer, root, tree, &pages, &rejections))
+        ControlFlow::Continue(Self::new(settings, root, tree, &pages, &rejections))
     }
 
     fn new(
-        explorer: &Explorer<'_>,
+        settings: &ExploreSettings<'_>,
         root: &Observation,
         mut tree: CommandTree,
         pages: &BTreeMap<Vec<String>, (RunKey, Option<&Observation>)>,
@@ -147,7 +147,7 @@ impl Tree {
             let bytes = tree.nodes[at].page.as_ref().map_or(&[][..], |(bytes, _)| bytes);
             let words = leaf.words.clone();
             let not_called =
-                is_skipped(explorer.skip, &words).then(|| "excluded by the configuration".to_owned());
+                is_skipped(settings.skip, &words).then(|| "excluded by the configuration".to_owned());
             let is_unknown = unknown.contains_key(&words[..]);
             let options = own.map_or_else(Vec::new, |(_, page)| {
                 page.options.iter().map(|option| option.names.clone()).collect()
@@ -194,7 +194,7 @@ impl Tree {
 }
 
 /// Returns the call with these arguments that requests a help page.
-fn help_call(explorer: &Explorer<'_>, args: &[String]) -> Probe {
+fn help_call(settings: &ExploreSettings<'_>, args: &[String]) -> Probe {
     let words = args.strip_suffix(&["--help".to_owned()][..]);
     let id = match words {
         Some(words) => {
@@ -205,7 +205,7 @@ fn help_call(explorer: &Explorer<'_>, args: &[String]) -> Probe {
     let command = words.map(<[String]>::to_vec).unwrap_or_default();
     let call = CallConfig {
         args: args.to_vec(),
-        workspace: Some(explorer.workspace.clone()),
+        workspace: Some(settings.workspace.clone()),
         ..CallConfig::default()
     };
     Probe {

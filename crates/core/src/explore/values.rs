@@ -1,7 +1,7 @@
 //! Chooses values for the required arguments of a command, by their names and descriptions.
 
-use super::Explorer;
 use super::samples::SAMPLES;
+use super::settings::ExploreSettings;
 use super::tree::ExploredCommand;
 use crate::config::STALLED_PLACEHOLDER;
 use crate::targets::Argument;
@@ -86,7 +86,7 @@ pub(super) fn argument_kind(argument: &Argument, page: &str) -> ValueKind {
     kind_of(&argument.name).or_else(described).unwrap_or(ValueKind::Name)
 }
 
-impl Explorer<'_> {
+impl ExploreSettings<'_> {
     /// Returns the values to try for an argument of this kind; several for a file, of which the first seems to fit
     /// best.
     pub(super) fn values(&self, kind: ValueKind, command: &ExploredCommand) -> Vec<String> {
@@ -117,7 +117,7 @@ impl Explorer<'_> {
         for extension in extensions {
             let fits = |name: &&String| name.rsplit_once('.').is_some_and(|(_, end)| end == extension);
             let sample = || SAMPLES.iter().map(|sample| sample.name.to_owned());
-            let own = self.files.iter().find(fits).cloned();
+            let own = self.files.iter().filter(|name| !name.starts_with(NAME)).find(fits).cloned();
             let file = own.or_else(|| sample().find(|name| fits(&name)));
             files.extend(file.filter(|file| !files.contains(file)));
         }
