@@ -1,5 +1,6 @@
 //! Looks for a call of each command that works: as it is, from an example, with values for its arguments.
 
+use super::formats::format_flags;
 use super::planner::Planner;
 use super::samples::SAMPLES;
 use super::settings::Calls;
@@ -8,7 +9,7 @@ use super::trial::Trial;
 use super::values::argument_kind;
 use crate::model::{CallGroup, CallOutcome};
 use crate::probe::insert_last;
-use crate::targets::{Argument, Example};
+use crate::targets::{Argument, CliOption, Example};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -19,6 +20,10 @@ const MAX_EXAMPLES: usize = 100;
 /// Maximum length of an example in words, and of its words in bytes.
 const MAX_WORDS: usize = 64;
 const MAX_WORD: usize = 4096;
+
+/// Number of commands below which each is called with several of its options, and the number of these options.
+const FEW_COMMANDS: usize = 3;
+const MAX_FLAGS: usize = 6;
 
 /// Arguments that print a page, or start a shell, whatever the others are.
 const META_ARGUMENTS: [&str; 5] = ["help", "--help", "-h", "--version", "-V"];
@@ -44,6 +49,13 @@ pub(super) fn call_commands(planner: &mut Planner<'_, '_>) -> ControlFlow<Calls>
     planner.finish_group()?;
     for at in planner.callable() {
         confirm(planner, at);
+        call_with_optional_argument(planner, at);
+    }
+    planner.finish_group()?;
+    if planner.callable().count() < FEW_COMMANDS {
+        for at in planner.callable() {
+            call_with_flags(planner, at);
+        }
     }
     planner.finish_group()
 }
@@ -123,6 +135,40 @@ fn call_with_values(planner: &mut Planner<'_, '_>, at: usize, round: usize) {
         };
         let trial = Trial::new(at, CallGroup::Arguments, leaf.args(&from_stdin));
         planner.call(trial.with_stdin(&SAMPLES[0]));
+    }
+}
+
+/// Calls a command that does not succeed without arguments with a value for its first optional argument.
+fn call_with_optional_argument(planner: &mut Planner<'_, '_>, at: usize) {
+    let command = planner.command(at);
+    let leaf = &command.leaf;
+    let is_open = leaf.required_args.iter().all(|(_, argument)| argument.option.is_some());
+    let Some(argument) = leaf.optional_args.iter().find(|argument| argument.option.is_none()) else { return };
+    if !is_open || planner.base(at).is_some_and(|base| base.outcome == CallOutcome::Succeeded) {
+        return;
+    }
+    let kind = argument_kind(argument, &command.text);
+    let args = leaf.args(&|argument| planner.settings.value(argument, command));
+    for value in planner.settings.values(kind, command) {
+        let args = [&args[..], &[value]].concat();
+        planner.call(Trial::new(at, CallGroup::Arguments, args));
+    }
+}
+
+/// Calls a command that works with each of its first options that take no value: a verdict needs several calls.
+fn call_with_flags(planner: &mut Planner<'_, '_>, at: usize) {
+    let command = planner.command(at);
+    let Some(base) = planner.base(at).filter(|base| base.outcome == CallOutcome::Succeeded) else { return };
+    let base = base.trial.clone();
+    let formats: Vec<String> = format_flags(command).concat();
+    let is_plain = |name: &str| {
+        name.starts_with("--") && !META_ARGUMENTS.contains(&name) && !formats.iter().any(|arg| arg == name)
+    };
+    let options = command.page.interface.options.iter().filter(|option| option.value.is_none());
+    let names = options.map(CliOption::longest_name).filter(|name| is_plain(name));
+    for name in names.take(MAX_FLAGS) {
+        let args = insert_last(&base.args, &[name.to_owned()]);
+        planner.call(Trial { stdin: base.stdin, ..Trial::new(at, CallGroup::Arguments, args) });
     }
 }
 

@@ -27,17 +27,12 @@ pub(super) fn call_in_formats(planner: &mut Planner<'_, '_>) -> ControlFlow<Call
             planner.call(in_format(base, &flag_args));
         }
     }
-    if !planner.tree.lists_formats {
-        let mut commands: Vec<usize> = bases.iter().map(|(at, _)| *at).collect();
-        commands.dedup();
-        for at in commands.into_iter().take(MAX_GUESSES) {
-            let base = bases.iter().find(|(of, _)| *of == at).map(|(_, base)| base);
-            for format in [OutputFormat::Json, OutputFormat::Jsonl] {
-                planner.call(base.map_or_else(
-                    || Trial::new(at, CallGroup::Formats, Vec::new()),
-                    |base| in_format(base, &assumed_flag(format)),
-                ));
-            }
+    let mut commands: Vec<usize> = bases.iter().map(|(at, _)| *at).collect();
+    commands.dedup();
+    for at in commands.into_iter().take(MAX_GUESSES) {
+        let base = bases.iter().find(|(of, _)| *of == at).map(|(_, base)| base);
+        for (_, flag_args) in unlisted_flags(planner, at) {
+            base.into_iter().for_each(|base| planner.call(in_format(base, &flag_args)));
         }
     }
     planner.finish_group()?;
@@ -49,9 +44,21 @@ pub(super) fn call_in_formats(planner: &mut Planner<'_, '_>) -> ControlFlow<Call
     planner.finish_group()
 }
 
-/// Returns the arguments that select a format where no page lists any.
-pub(super) fn assumed_flag(format: OutputFormat) -> Vec<String> {
-    vec!["--output".to_owned(), format.name().to_owned()]
+/// Returns the formats that no page lists, each with the arguments that would select it: like those of the other JSON
+/// format of a command, else `--output FORMAT`.
+pub(super) fn unlisted_flags(planner: &Planner<'_, '_>, at: usize) -> Vec<(OutputFormat, Vec<String>)> {
+    let listed = format_flags(planner.command(at));
+    let flag = |format: OutputFormat| {
+        let other = if format == OutputFormat::Json { OutputFormat::Jsonl } else { OutputFormat::Json };
+        let similar = listed.iter().find_map(|args| {
+            let (last, first) = args.split_last()?;
+            let last = format!("{}{}", last.strip_suffix(other.name())?, format.name());
+            Some([first, &[last]].concat())
+        });
+        (format, similar.unwrap_or_else(|| vec!["--output".to_owned(), format.name().to_owned()]))
+    };
+    let is_open = |format: &OutputFormat| !planner.tree.listed_formats.contains(format);
+    [OutputFormat::Json, OutputFormat::Jsonl].into_iter().filter(is_open).map(flag).collect()
 }
 
 /// Returns the call of `base` with a format flag.

@@ -1,7 +1,7 @@
 //! Selects the probes from the calls that were tried.
 
 use super::classify::changes_workspace;
-use super::formats::{assumed_flag, format_flags, in_format};
+use super::formats::{format_flags, in_format, unlisted_flags};
 use super::planner::{Planner, Tried};
 use crate::config::{CommonOption, FormatFlag, FormatFlags, ListConfig};
 use crate::model::{CallGroup, CallOutcome, Exploration, ExploredOrigin, OutputFormat};
@@ -17,6 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// those that fail, which need about 7.
 const MAX_KEPT_SUCCESSES: usize = 16;
 const MAX_KEPT_FAILURES: usize = 8;
+/// Number of successful calls that are kept of a target with few commands.
+const MIN_KEPT_SUCCESSES: usize = 4;
 /// Maximum length of a document that is parsed, in bytes.
 const MAX_DOCUMENT: u64 = 8 << 20;
 /// Maximum depth of the list in a document.
@@ -203,54 +205,52 @@ fn accepted_formats(planner: &Planner<'_, '_>, base: &Tried<'_>) -> Vec<Accepted
     }
     let command = planner.command(base.trial.command);
     let is_own = command.leaf.flag_position.is_none();
-    let fields = planner
+    let of_command = planner
         .tried
         .iter()
         .filter(|tried| tried.trial.group == CallGroup::Formats && tried.trial.command == base.trial.command);
-    let mut flags = format_flags(command);
-    flags.extend(fields.filter_map(|tried| {
+    let fields = of_command.filter_map(|tried| {
         let at = tried.trial.args.iter().position(|arg| arg == "--json")?;
         Some(vec!["--json".to_owned(), tried.trial.args.get(at + 1)?.clone()])
-    }));
-    let is_guess = flags.is_empty();
-    if is_guess {
-        flags.extend([OutputFormat::Json, OutputFormat::Jsonl].map(assumed_flag));
-    }
-    let accepted = |flag_args: Vec<String>| {
+    });
+    let listed = format_flags(command).into_iter().chain(fields).map(|flag_args| (flag_args, is_own));
+    let unlisted = unlisted_flags(planner, base.trial.command).into_iter();
+    let accepted = |(flag_args, is_listed): (Vec<String>, bool)| {
         let id = in_format(&base.trial, &flag_args).id();
         let tried = planner.tried.iter().find(|tried| tried.probe.id == id)?;
         let seen = tried.seen.filter(|seen| seen.end == RunEnd::Exited(0))?;
-        let (format, list) = format_of(seen, &flag_args, is_own && !is_guess)?;
+        let (format, list) = format_of(seen, &flag_args, is_listed)?;
         Some(Accepted { format, flag_args, run: tried.probe.plain_run(OutputFormat::Text), list })
     };
-    flags.into_iter().filter_map(accepted).collect()
+    listed.chain(unlisted.map(|(_, flag_args)| (flag_args, false))).filter_map(accepted).collect()
 }
 
-/// Returns the format that a run printed, and the pointer of its list. A run that prints no JSON counts as one in JSON
-/// if the page of its command lists the format flag, since the flag then has no effect. Else returns `None`.
+/// Returns the format that a run printed, and the pointer of its list. A run that prints no JSON counts as one in the
+/// format of its flag if the page of its command lists the flag, which then has no effect. Else returns `None`.
 fn format_of(
     seen: &Observation,
     flag_args: &[String],
     is_listed: bool,
 ) -> Option<(OutputFormat, Option<String>)> {
-    let names_jsonl = flag_args
-        .iter()
-        .any(|arg| arg.contains("jsonl") || arg.contains("ndjson") || arg.contains("stream-json"));
-    let named = if names_jsonl { OutputFormat::Jsonl } else { OutputFormat::Json };
+    let names_lines = |arg: &String| ["jsonl", "ndjson", "stream-json"].iter().any(|name| arg.contains(name));
     let bytes = seen.stdout.bytes.first(MAX_DOCUMENT);
-    if let Ok(document) = serde_json::from_slice::<Value>(&bytes) {
-        return Some((named, only_list(&document, String::new(), 0)));
+    let mut lines =
+        bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).peekable();
+    let has_lines = lines.peek().is_some();
+    let is_object = |line: &[u8]| serde_json::from_slice::<Value>(line).is_ok_and(|value| value.is_object());
+    let are_objects = has_lines && lines.clone().all(is_object);
+    if flag_args.iter().any(names_lines) {
+        return (are_objects || is_listed).then_some((OutputFormat::Jsonl, None));
     }
-    let lines: Vec<&[u8]> =
-        bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
-    let is_object = |line: &&[u8]| serde_json::from_slice::<Value>(line).is_ok_and(|value| value.is_object());
-    if lines.len() > 1 && lines.iter().all(is_object) {
+    if let Ok(document) = serde_json::from_slice::<Value>(&bytes) {
+        return Some((OutputFormat::Json, only_list(&document, String::new(), 0)));
+    }
+    if are_objects {
         return Some((OutputFormat::Jsonl, None));
     }
     let begins = lines
-        .iter()
         .any(|line| line.trim_ascii_start().starts_with(b"{") || line.trim_ascii_start().starts_with(b"["));
-    (is_listed || begins).then_some((named, None))
+    (is_listed || begins).then_some((OutputFormat::Json, None))
 }
 
 /// Returns the pointer of the array of objects in a document, if it has exactly one.
@@ -326,22 +326,20 @@ fn target_formats(planner: &Planner<'_, '_>) -> Option<FormatFlags> {
 
 /// Returns the formats that no page lists and that all tried calls rejected, each with the name of one of these calls.
 fn absent_formats(planner: &Planner<'_, '_>) -> BTreeMap<OutputFormat, String> {
-    let is_open = planner.tree.lists_formats || !planner.tree.notes.is_empty();
-    let rejected = |format: OutputFormat| {
-        let flag_args = assumed_flag(format);
-        let is_of_format = |tried: &&Tried<'_>| {
-            tried.trial.group == CallGroup::Formats
-                && tried.trial.args.ends_with(&flag_args)
-                && tried.seen.is_some()
-        };
-        let mut tried = planner.tried.iter().filter(is_of_format);
-        let first = tried.clone().next()?;
-        let is_rejected =
-            |tried: &Tried<'_>| matches!(tried.outcome, CallOutcome::Refused | CallOutcome::Unexplained);
-        tried.all(is_rejected).then(|| (format, first.probe.name.clone()))
-    };
-    let formats = [OutputFormat::Json, OutputFormat::Jsonl];
-    formats.into_iter().filter(|_| !is_open).filter_map(rejected).collect()
+    let mut tried: BTreeMap<OutputFormat, Vec<&Tried<'_>>> = BTreeMap::new();
+    for base in &planner.tried {
+        for (format, flag_args) in unlisted_flags(planner, base.trial.command) {
+            let id = in_format(&base.trial, &flag_args).id();
+            let call = planner.tried.iter().find(|tried| tried.probe.id == id && tried.seen.is_some());
+            tried.entry(format).or_default().extend(call);
+        }
+    }
+    let is_rejected =
+        |tried: &&Tried<'_>| matches!(tried.outcome, CallOutcome::Refused | CallOutcome::Unexplained);
+    tried.retain(|_, calls| {
+        planner.tree.notes.is_empty() && !calls.is_empty() && calls.iter().all(is_rejected)
+    });
+    tried.into_iter().map(|(format, calls)| (format, calls[0].probe.name.clone())).collect()
 }
 
 /// Returns the arguments of the call that printed a JSON Schema.
@@ -355,9 +353,29 @@ fn schema(planner: &Planner<'_, '_>) -> Option<Vec<String>> {
 
 /// Marks the probes that run under all conditions: those that cover most commands, formats and ways to end.
 fn keep(probes: &mut [Probe]) {
-    let features: Vec<BTreeSet<String>> = probes.iter().map(features).collect();
+    let mut features: Vec<BTreeSet<String>> = probes.iter().map(features).collect();
+    add_places(probes, &mut features);
     keep_best(probes, &features, MAX_KEPT_SUCCESSES, |outcome| outcome == CallOutcome::Succeeded);
     keep_best(probes, &features, MAX_KEPT_FAILURES, |outcome| outcome != CallOutcome::Succeeded);
+}
+
+/// Adds a feature to the first successful calls of each command: of one command if there are many commands, of more if
+/// there are few, since a verdict needs several calls.
+fn add_places(probes: &[Probe], features: &mut [BTreeSet<String>]) {
+    let mut of_command: BTreeMap<&[String], Vec<usize>> = BTreeMap::new();
+    for (at, probe) in
+        probes.iter().enumerate().filter(|(_, probe)| probe.has_outcome(CallOutcome::Succeeded))
+    {
+        if let Some(origin) = probe.explored.as_ref().filter(|_| probe.is_source()) {
+            of_command.entry(&origin.command).or_default().push(at);
+        }
+    }
+    let places = MIN_KEPT_SUCCESSES.div_ceil(of_command.len().max(1));
+    for (command, calls) in of_command {
+        for (nth, at) in calls.into_iter().take(places).enumerate() {
+            features[at].insert(format!("call {nth} of {}", command.join(" ")));
+        }
+    }
 }
 
 /// Marks up to `max` of the probes with such an outcome: again and again the one with most new features.
@@ -395,9 +413,6 @@ fn features(probe: &Probe) -> BTreeSet<String> {
         format!("end {outcome:?} {:?}", probe.exit),
         format!("formats {outcome:?} {:?}", probe.formats),
     ]);
-    if outcome == CallOutcome::Succeeded {
-        features.insert(format!("command {}", origin.command.join(" ")));
-    }
     let properties = [
         ("list", probe.call.list.is_some()),
         ("effect", probe.effect.is_some()),

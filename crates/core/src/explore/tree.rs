@@ -8,9 +8,10 @@ use crate::model::{CallGroup, CallOutcome, Case, ExploredOrigin, FoundCommand, O
 use crate::probe::{Probe, UNKNOWN_COMMAND};
 use crate::run::{Observation, RunEnd, RunKey};
 use crate::targets::{
-    CommandNode, CommandPage, CommandTree, HelpCall, HelpPage, LeafCommand, TargetNames, TreeLimits,
+    CommandNode, CommandPage, CommandTree, HelpCall, HelpPage, LeafCommand, ParsedPage, TargetNames,
+    TreeLimits,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 /// Maximum number of words of an explored command.
@@ -33,8 +34,8 @@ pub(super) struct Tree {
     pub schema: Option<Vec<String>>,
     /// Runs of help pages for words that are no commands.
     pub misread: Vec<RunKey>,
-    /// Whether a help page lists a format flag.
-    pub lists_formats: bool,
+    /// The formats for which a help page lists a flag.
+    pub listed_formats: BTreeSet<OutputFormat>,
     /// Notes for the report.
     pub notes: Vec<String>,
 }
@@ -119,12 +120,12 @@ impl Tree {
         rejections: &BTreeMap<Vec<String>, &Observation>,
     ) -> Self {
         let root_page = HelpPage::parse(&page_bytes(root));
-        let commands = tree.help.commands.clone();
+        let listed = tree.help.commands.clone();
         let names =
-            TargetNames::new(&root_page, &commands, root.argv.split_last().map_or(&[], |(_, argv)| argv));
+            TargetNames::new(&root_page, &listed, root.argv.split_last().map_or(&[], |(_, argv)| argv));
         let parse = |bytes: &[u8], words: &[String]| {
             let path: Vec<&str> = words.iter().map(String::as_str).collect();
-            CommandPage::new(&HelpPage::parse(bytes), &path, &names, &commands)
+            CommandPage::new(&HelpPage::parse(bytes), &path, &names, &listed)
         };
         let unknown: BTreeMap<&[String], &RunKey> = pages
             .iter()
@@ -138,28 +139,34 @@ impl Tree {
                 is_unknown.then_some((words, key))
             })
             .collect();
-        let explored = std::mem::take(&mut tree.leaves).into_iter().map(|leaf| {
+        let is_known = |leaf: &LeafCommand| !unknown.contains_key(&leaf.words[..]);
+        if !tree.leaves.iter().any(is_known) {
+            tree.leaves.push(tree.root_command());
+        }
+        let commands = tree.leaves.iter().map(|leaf| {
             let own = tree.nodes[leaf.node].page.as_ref();
             let mut at = leaf.node;
             while let (None, Some(parent)) = (&tree.nodes[at].page, tree.nodes[at].parent) {
                 at = parent;
             }
             let bytes = tree.nodes[at].page.as_ref().map_or(&[][..], |(bytes, _)| bytes);
-            let words = leaf.words.clone();
-            let not_called =
-                is_skipped(settings.skip, &words).then(|| "excluded by the configuration".to_owned());
-            let is_unknown = unknown.contains_key(&words[..]);
             let options = own.map_or_else(Vec::new, |(_, page)| {
                 page.options.iter().map(|option| option.names.clone()).collect()
             });
             ExploredCommand {
-                page: parse(bytes, &words),
+                page: parse(bytes, &leaf.words),
                 text: String::from_utf8_lossy(bytes).into_owned(),
-                found: FoundCommand { words, options, not_called, is_unknown },
-                leaf,
+                found: FoundCommand {
+                    words: leaf.words.clone(),
+                    options,
+                    not_called: is_skipped(settings.skip, &leaf.words)
+                        .then(|| "excluded by the configuration".to_owned()),
+                    is_unknown: !is_known(leaf),
+                },
+                leaf: leaf.clone(),
             }
         });
-        let explored = explored.collect();
+        let commands: Vec<ExploredCommand> = commands.collect();
         let groups = tree.nodes.iter().filter(|node| lists_commands(node)).filter_map(|node| {
             let (bytes, _) = node.page.as_ref()?;
             Some((node.words.clone(), parse(bytes, &node.words)))
@@ -170,13 +177,14 @@ impl Tree {
             groups: groups.collect(),
             schema: tree.schema,
             misread: misread.collect(),
-            lists_formats: tree.nodes.iter().any(|node| {
-                node.page.as_ref().is_some_and(|(_, page)| {
-                    page.formats.have_json() || page.has_option("--json") || page.output_is_format
-                })
-            }),
+            listed_formats: tree
+                .nodes
+                .iter()
+                .filter_map(|node| node.page.as_ref())
+                .flat_map(listed_formats)
+                .collect(),
             notes: tree.unread.into_iter().collect(),
-            commands: explored,
+            commands,
             names,
         }
     }
@@ -238,6 +246,13 @@ fn ends_alike(seen: &Observation, name: &str, rejection: &Observation) -> bool {
     matches!(seen.end, RunEnd::Exited(code) if code != 0)
         && seen.end == rejection.end
         && first_line(seen, name) == first_line(rejection, UNKNOWN_COMMAND)
+}
+
+/// Returns the formats for which a page lists a flag.
+fn listed_formats((_, page): &ParsedPage) -> Vec<OutputFormat> {
+    let has_json = page.formats.json.is_some() || page.has_option("--json") || page.formats.json_by_default;
+    let json = has_json.then_some(OutputFormat::Json);
+    json.into_iter().chain(page.formats.jsonl.as_ref().map(|_| OutputFormat::Jsonl)).collect()
 }
 
 /// Returns whether the page of a command lists subcommands.

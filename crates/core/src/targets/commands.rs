@@ -172,6 +172,11 @@ impl CommandTree {
         let schema = calls.iter().position(prints_schema).map(|at| calls.remove(at).words);
         Self { help, leaves: calls, schema, unread: pages.unread, nodes }
     }
+
+    /// Returns the target itself as a command, for a target whose help lists no commands that exist.
+    pub fn root_command(&self) -> LeafCommand {
+        call(&self.nodes, 0)
+    }
 }
 
 fn is_meta_command(name: &str) -> bool {

@@ -22,7 +22,7 @@ mod skeleton;
 
 pub use binary::Binary;
 pub use code::CodeBase;
-pub use commands::{CommandNode, CommandTree, LeafCommand, MakeHelpCalls, TreeLimits};
+pub use commands::{CommandNode, CommandTree, LeafCommand, MakeHelpCalls, ParsedPage, TreeLimits};
 pub use effect::Effect;
 pub use find::{Finder, TargetSelector};
 pub use help::{
