@@ -41,7 +41,7 @@ fn misses_network(seen: &Observation) -> bool {
 }
 
 fn prints(seen: &Observation) -> bool {
-    !seen.stdout.bytes.is_empty()
+    !seen.stdout.bytes.is_empty() || has_words(&seen.stderr.bytes.first(MAX_SEARCHED))
 }
 
 /// Returns whether the run changed files in its workspace.

@@ -6,7 +6,7 @@ use super::samples::SAMPLES;
 use super::settings::Calls;
 use super::tree::ExploredCommand;
 use super::trial::Trial;
-use super::values::argument_kind;
+use super::values::{ValueKind, argument_kind};
 use crate::model::{CallGroup, CallOutcome};
 use crate::probe::insert_last;
 use crate::targets::{Argument, CliOption, Example};
@@ -130,7 +130,7 @@ fn call_with_values(planner: &mut Planner<'_, '_>, at: usize, round: usize) {
     }
     if round == 0 && command.reads_stdin() {
         let from_stdin = |argument: &Argument| match argument_kind(argument, &command.text) {
-            super::values::ValueKind::File => "-".to_owned(),
+            ValueKind::File => "-".to_owned(),
             _ => value(argument),
         };
         let trial = Trial::new(at, CallGroup::Arguments, leaf.args(&from_stdin));
@@ -138,16 +138,18 @@ fn call_with_values(planner: &mut Planner<'_, '_>, at: usize, round: usize) {
     }
 }
 
-/// Calls a command that does not succeed without arguments with a value for its first optional argument.
+/// Calls a command that does not succeed without arguments with a value for its first optional argument, or with a file
+/// if its usage shows no arguments but is not closed.
 fn call_with_optional_argument(planner: &mut Planner<'_, '_>, at: usize) {
     let command = planner.command(at);
     let leaf = &command.leaf;
-    let is_open = leaf.required_args.iter().all(|(_, argument)| argument.option.is_some());
-    let Some(argument) = leaf.optional_args.iter().find(|argument| argument.option.is_none()) else { return };
-    if !is_open || planner.base(at).is_some_and(|base| base.outcome == CallOutcome::Succeeded) {
+    let has_positional = leaf.required_args.iter().any(|(_, argument)| argument.option.is_none());
+    let works = planner.base(at).is_some_and(|base| base.outcome == CallOutcome::Succeeded);
+    if works || has_positional || command.page.has_closed_usage(0) {
         return;
     }
-    let kind = argument_kind(argument, &command.text);
+    let optional = leaf.optional_args.iter().find(|argument| argument.option.is_none());
+    let kind = optional.map_or(ValueKind::File, |argument| argument_kind(argument, &command.text));
     let args = leaf.args(&|argument| planner.settings.value(argument, command));
     for value in planner.settings.values(kind, command) {
         let args = [&args[..], &[value]].concat();

@@ -250,7 +250,8 @@ fn ends_alike(seen: &Observation, name: &str, rejection: &Observation) -> bool {
 
 /// Returns the formats for which a page lists a flag.
 fn listed_formats((_, page): &ParsedPage) -> Vec<OutputFormat> {
-    let has_json = page.formats.json.is_some() || page.has_option("--json") || page.formats.json_by_default;
+    let other_json = page.has_option("--json") && page.formats.jsonl.is_none();
+    let has_json = page.formats.json.is_some() || page.formats.json_by_default || other_json;
     let json = has_json.then_some(OutputFormat::Json);
     json.into_iter().chain(page.formats.jsonl.as_ref().map(|_| OutputFormat::Jsonl)).collect()
 }

@@ -5,7 +5,7 @@ use crate::kit::{
     Pages, PrintedPage, declare_success, display_exit, exit_check, is_invalid_usage, lacking_keys,
 };
 use crate::run_view::signal_words;
-use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
+use crate::verdict::{Assertion, Judgement, Reason, doubt, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::TargetConfig;
 use agentnative_core::model::{BlockedBy, CallOutcome, CheckId, OutputFormat, Stream, Variant};
@@ -311,7 +311,10 @@ fn same_code<'a>(context: &'a CheckContext<'a>, probe: &'a Probe) -> Vec<Asserti
         match (run.exited(), &first) {
             (Ok(exit), None) => first = Some((run, exit)),
             (Ok(exit), Some((other, code))) if exit != *code => {
-                return different_codes(&run, exit, other, *code);
+                // An option such as `--json` can select another work, which succeeds.
+                let is_doubtful = exit == 0 && context.explored_call().is_some();
+                let codes = different_codes(&run, exit, other, *code).into_iter();
+                return codes.map(|assertion| doubt(assertion, |_| !is_doubtful)).collect();
             }
             (Ok(_), Some(_)) => {}
             (Err(reason), _) => undecided = undecided.or(Some(reason)),
