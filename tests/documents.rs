@@ -153,11 +153,13 @@ fn commands_of_readme_and_pages_run_and_change_no_tracked_file() {
     }
 }
 
-/// Returns the report on the example of the README at 80 columns, with the elapsed time of the report `old`.
-fn report_of_the_example(color: &str, old: &str) -> String {
+/// Returns the report of a check at 80 columns, with the elapsed time of the report `old`.
+fn report_of(check: &[&str], color: &str, old: &str) -> String {
     let cache = tempfile::tempdir().unwrap();
     let output = Command::new(program("agentnative"))
-        .args(["check", "examples/notes", "--color", color])
+        .arg("check")
+        .args(check)
+        .args(["--color", color])
         .current_dir(root())
         .env("COLUMNS", "80")
         .env("XDG_CACHE_HOME", cache.path())
@@ -193,21 +195,38 @@ fn picture(report: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// Compares the report in a page with that of a check, or rewrites it with `UPDATE=1`. Returns the report of the check.
+fn compare_report(page: &str, check: &[&str]) -> String {
+    let path = root().join(page);
+    let text = fs::read_to_string(&path).unwrap();
+    let (before, rest) = text.split_once(BEGIN).unwrap();
+    let (shown, after) = rest.split_once(END).unwrap();
+    let report = report_of(check, "never", shown);
+    let block = format!("```text\n{}\n```\n", report.trim_end());
+    match is_update() {
+        true => fs::write(path, format!("{before}{BEGIN}{block}{END}{after}")).unwrap(),
+        false => assert_eq!(shown, block, "{page}: UPDATE=1 rewrites it"),
+    }
+    report
+}
+
+fn is_update() -> bool {
+    std::env::var_os("UPDATE").is_some_and(|value| value == "1")
+}
+
 #[test]
 fn the_report_in_the_readme_and_its_picture_are_current() {
-    let readme = readme();
-    let (before, rest) = readme.split_once(BEGIN).unwrap();
-    let (shown, after) = rest.split_once(END).unwrap();
-    let report = report_of_the_example("never", shown);
-    let drawn = picture(&report_of_the_example("always", &report));
-    let report = format!("```text\n{}\n```\n", report.trim_end());
-    if std::env::var_os("UPDATE").is_some_and(|value| value == "1") {
-        fs::write(root().join("README.md"), format!("{before}{BEGIN}{report}{END}{after}")).unwrap();
-        fs::write(root().join(PICTURE), drawn).unwrap();
-        return;
+    let report = compare_report("README.md", &["examples/notes"]);
+    let drawn = picture(&report_of(&["examples/notes"], "always", &report));
+    match is_update() {
+        true => fs::write(root().join(PICTURE), drawn).unwrap(),
+        false => assert_eq!(fs::read_to_string(root().join(PICTURE)).unwrap(), drawn, "UPDATE=1 rewrites it"),
     }
-    assert_eq!(shown, report, "UPDATE=1 rewrites it");
-    assert_eq!(fs::read_to_string(root().join(PICTURE)).unwrap(), drawn, "UPDATE=1 rewrites it");
+}
+
+#[test]
+fn the_report_in_the_page_on_exploration_is_current() {
+    compare_report("docs/explore.md", &["--explore", "examples/explore"]);
 }
 
 /// Returns the relative links of a page with their anchors.

@@ -33,7 +33,6 @@ fn targets() -> Vec<String> {
 }
 
 #[test]
-#[ignore = "needs --explore"]
 fn exploration_changes_nothing_outside_of_its_runs() {
     let targets = targets();
     assert_eq!(targets.len(), 20, "{targets:?}");
@@ -41,7 +40,7 @@ fn exploration_changes_nothing_outside_of_its_runs() {
 }
 
 #[test]
-#[ignore = "needs --explore, and uses much of the machine"]
+#[ignore = "it uses much of the machine"]
 fn exploration_withstands_targets_that_exhaust_the_machine() {
     HEAVY.iter().for_each(|target| explore(target));
 }

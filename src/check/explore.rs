@@ -83,6 +83,7 @@ impl ExploreOptions {
         let workspace = Workspace::Copy(key);
         Ok(Explorer::new(ExploreSettings {
             max_calls: self.calls,
+            timeout: target.config.timeout,
             skip: &target.config.explore.skip,
             workspace,
             files,

@@ -17,6 +17,7 @@ mod environment;
 mod errors;
 mod evidence;
 mod exit_codes;
+mod explore;
 mod fleet;
 mod infer;
 mod init;

@@ -83,7 +83,8 @@ impl<'e, 'r> Planner<'e, 'r> {
             name.push('\'');
         }
         let only_reads = command.leaf.only_reads();
-        let probe = trial.probe(name, &command.leaf.words, only_reads, &self.settings.workspace);
+        let mut probe = trial.probe(name, &command.leaf.words, only_reads, &self.settings.workspace);
+        probe.timeout = probe.timeout.min(self.settings.timeout);
         self.run(trial, probe);
     }
 

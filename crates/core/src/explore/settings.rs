@@ -4,6 +4,7 @@ use crate::config::Workspace;
 use crate::model::OutputFormat;
 use crate::probe::Probe;
 use crate::run::{Observation, RunKey};
+use std::time::Duration;
 
 /// Plain runs to make, each as a probe and the format to request.
 pub type Calls = Vec<(Probe, OutputFormat)>;
@@ -16,6 +17,8 @@ pub type FindRun<'a> = dyn Fn(&RunKey) -> Option<Option<&'a Observation>> + 'a;
 pub struct ExploreSettings<'a> {
     /// Maximum number of calls, without those of help pages.
     pub max_calls: usize,
+    /// Time limit of a run of the target; calls that are tried have at most 5 seconds.
+    pub timeout: Duration,
     /// Patterns of the commands that are not called, such as `auth *`.
     pub skip: &'a [String],
     /// The folder that each call starts in a copy of.

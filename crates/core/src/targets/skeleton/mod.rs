@@ -289,6 +289,7 @@ fn with_flag_position(args: &[String], call: Option<&LeafCommand>) -> Vec<String
 fn toml(value: &Value) -> String {
     match value.kind() {
         ValueKind::None => "false".to_owned(),
+        ValueKind::Bool => value.is_true().to_string(),
         ValueKind::Seq => {
             let elements = value.try_iter().into_iter().flatten();
             format!("[{}]", elements.map(|element| toml(&element)).collect::<Vec<_>>().join(", "))
