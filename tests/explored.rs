@@ -521,7 +521,7 @@ fn derived_calls_of_explored_probes_are_unique_and_survive_a_recording() {
 #[test]
 #[ignore = "a measurement"]
 fn long_a_recording_with_many_explored_calls_is_judged_quickly() {
-    let kept = |nth: usize| nth % 40 == 0;
+    let kept = |nth: usize| nth.is_multiple_of(40);
     let line = |nth: usize| format!("{} {nth}", COMMANDS[nth % 3]);
     let mut sources: Vec<Probe> = (0..1500).map(|nth| succeeded(&line(nth))).collect();
     for (nth, probe) in sources.iter_mut().enumerate() {

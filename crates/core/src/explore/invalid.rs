@@ -152,7 +152,7 @@ fn with_wrong_option(command: &ExploredCommand, at: usize, base: &Trial, nth: us
         option.value.as_ref().is_some_and(|value| value.starts_with('[')) || option.has_optional_value();
     let is_free = !may_lack_value && !base.args.iter().any(|arg| arg == "--");
     is_free.then(|| {
-        let args = [&base.args[..], &[name.clone()]].concat();
+        let args = [&base.args[..], std::slice::from_ref(&name)].concat();
         Trial { stdin: base.stdin, ..Trial::invalid(at, args, Some(&name)) }
     })
 }

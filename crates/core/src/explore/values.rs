@@ -69,8 +69,8 @@ const EXTENSIONS: [(&str, &[&str]); 8] = [
 pub(super) fn kind_of(text: &str) -> Option<ValueKind> {
     let lower = text.to_lowercase();
     let words: Vec<&str> = lower.split(|char: char| !char.is_alphanumeric()).collect();
-    let fits = |known: &&str| words.contains(known);
-    KINDS.into_iter().find(|(known, _)| known.iter().any(|word| fits(&word))).map(|(_, kind)| kind)
+    let fits = |(known, _): &(&[&str], ValueKind)| known.iter().any(|word| words.contains(word));
+    KINDS.into_iter().find(fits).map(|(_, kind)| kind)
 }
 
 /// Returns what an argument stands for: by its name, else by its line in the help page `page`.
