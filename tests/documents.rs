@@ -174,10 +174,10 @@ fn report_of(check: &[&str], color: &str, old: &str) -> String {
     }
 }
 
-/// Returns the elapsed time in the first line of a report, such as `1.2 s`.
+/// Returns the elapsed time in the first paragraph of a report, such as `1.2 s`.
 fn elapsed_time(report: &str) -> Option<&str> {
-    let parts = report.lines().find(|line| line.contains(" · "))?.split(" · ");
-    let parts = parts.map(|part| part.trim_end_matches("\x1b[0m"));
+    let head = report.trim_start_matches("```text").split("\n\n").next()?;
+    let parts = head.split(" · ").map(|part| part.trim_end().trim_end_matches("\x1b[0m"));
     parts.last().filter(|part| part.ends_with('s') && part.starts_with(|c: char| c.is_ascii_digit()))
 }
 

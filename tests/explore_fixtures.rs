@@ -154,7 +154,9 @@ fn exploration_finds_no_fault_of_a_framework_that_its_project_does_not_have() {
         fs::remove_file(copy.path().join("agentnative.toml")).unwrap();
         let explore = ["--explore", "--explore-calls", "60", "--fast"];
         let found = problems(&copy.path().join(program), &explore, false);
-        let expected = expected_failures(&project);
+        let mut expected = expected_failures(&project);
+        // A name that is not UTF-8 cannot be a declared probe.
+        expected.extend(project.ends_with("argparse/tutorial").then(|| "p4-no-traceback".to_owned()));
         assert!(found.is_subset(&expected), "{}: found {found:?}, expected {expected:?}", project.display());
     }
 }
