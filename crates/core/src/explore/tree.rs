@@ -18,8 +18,11 @@ use std::ops::ControlFlow;
 const MAX_DEPTH: usize = 5;
 /// Maximum number of help pages that are read.
 const MAX_PAGES: usize = 500;
-/// Maximum length of a help page that is read, in bytes.
-const MAX_PAGE_BYTES: u64 = 1 << 20;
+/// Maximum length of a help page that is read, and of all pages together, in bytes.
+const MAX_PAGE_BYTES: u64 = 256 << 10;
+const MAX_ALL_BYTES: usize = 8 << 20;
+/// Maximum length of the page of a parent that stands for the missing page of a command, in bytes.
+const MAX_SHARED_BYTES: usize = 64 << 10;
 
 /// The commands of an explored target.
 #[derive(Debug)]
@@ -78,17 +81,19 @@ impl Tree {
             pages: MAX_PAGES,
             other_help_calls: vec![HelpCall::Flag("--help".to_owned()), HelpCall::Command],
         };
-        let text = page_bytes(root);
+        let (text, mut read) = (page_bytes(root), 0);
         let tree = CommandTree::explore(&text, &limits, &mut |requests| {
             let calls: Vec<Probe> = requests.iter().map(|args| help_call(settings, args)).collect();
-            let mut answers = Vec::new();
+            let mut answers: Vec<Option<Vec<u8>>> = Vec::new();
             for (args, call) in requests.iter().zip(calls) {
                 let key = call.plain_run(OutputFormat::Text);
                 match find(&key) {
-                    _ if is_skipped(settings.skip, args) => answers.push(None),
+                    _ if read > MAX_ALL_BYTES || is_skipped(settings.skip, args) => answers.push(None),
                     None => needed.push((call, OutputFormat::Text)),
                     Some(seen) => {
-                        answers.push(seen.filter(|seen| seen.end == RunEnd::Exited(0)).map(page_bytes));
+                        let page = seen.filter(|seen| seen.end == RunEnd::Exited(0)).map(page_bytes);
+                        read += page.as_ref().map_or(0, Vec::len);
+                        answers.push(page);
                         pages.insert(args.clone(), (key, seen));
                     }
                 }
@@ -149,7 +154,9 @@ impl Tree {
             while let (None, Some(parent)) = (&tree.nodes[at].page, tree.nodes[at].parent) {
                 at = parent;
             }
-            let bytes = tree.nodes[at].page.as_ref().map_or(&[][..], |(bytes, _)| bytes);
+            let is_short = |page: &&ParsedPage| own.is_some() || page.0.len() <= MAX_SHARED_BYTES;
+            let page = tree.nodes[at].page.as_ref().filter(is_short);
+            let bytes = page.map_or(&[][..], |(bytes, _)| bytes);
             let options = own.map_or_else(Vec::new, |(_, page)| {
                 page.options.iter().map(|option| option.names.clone()).collect()
             });

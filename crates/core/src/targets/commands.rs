@@ -196,19 +196,15 @@ type PageRequest = (usize, Vec<String>);
 
 /// Parses the output of a help call for a command; `None` if the output is the page of a parent command.
 fn own_page(bytes: Vec<u8>, (parent, words): &PageRequest, nodes: &[CommandNode]) -> Option<ParsedPage> {
+    let above = std::iter::successors(Some(*parent), |at| nodes[*at].parent);
+    let pages: Vec<&ParsedPage> = above.filter_map(|at| nodes[at].page.as_ref()).collect();
+    if pages.iter().any(|(other, _)| *other == bytes) {
+        return None;
+    }
     let path: Vec<&str> = words.iter().map(String::as_str).collect();
     let help = Interface::of_command(&HelpPage::parse(&bytes), &path);
-    let mut ancestor = Some(*parent);
-    while let Some(at) = ancestor {
-        let same = |page: &ParsedPage| {
-            page.0 == bytes || !help.commands.is_empty() && page.1.commands == help.commands
-        };
-        if nodes[at].page.as_ref().is_some_and(same) {
-            return None;
-        }
-        ancestor = nodes[at].parent;
-    }
-    Some((bytes, help))
+    let same = |page: &&ParsedPage| !help.commands.is_empty() && page.1.commands == help.commands;
+    (!pages.iter().any(same)).then_some((bytes, help))
 }
 
 /// Requests help pages, within the limits on their number and time.
