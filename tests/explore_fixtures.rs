@@ -118,7 +118,8 @@ fn real_faults(tool: &Path) -> BTreeSet<String> {
 }
 
 #[test]
-fn an_honest_tool_has_no_other_faults_than_those_that_it_names() {
+#[ignore = "it takes a minute; `.ci/more` runs it"]
+fn long_an_honest_tool_has_no_other_faults_than_those_that_it_names() {
     let copy = copied_tools();
     for_each_tool(files(&copy.path().join("honest")), |tool| {
         let found = problems(tool, &explore_args(tool), false);

@@ -33,6 +33,7 @@ fn targets() -> Vec<String> {
 }
 
 #[test]
+#[ignore = "it takes two minutes; `.ci/more` runs it"]
 fn exploration_changes_nothing_outside_of_its_runs() {
     let targets = targets();
     assert_eq!(targets.len(), 20, "{targets:?}");
@@ -40,7 +41,7 @@ fn exploration_changes_nothing_outside_of_its_runs() {
 }
 
 #[test]
-#[ignore = "it uses much of the machine"]
+#[ignore = "it uses much of the machine; `.ci/more` runs it"]
 fn exploration_withstands_targets_that_exhaust_the_machine() {
     HEAVY.iter().for_each(|target| explore(target));
 }
