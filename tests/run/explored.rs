@@ -33,7 +33,7 @@ fn probe(args: &[&str]) -> Probe {
         id: ProbeId::Explored { explored: args.clone(), stdin: None },
         name: args.join(" "),
         call: CallConfig { args, ..CallConfig::default() },
-        asks_format: true,
+        asks_format: false,
         exit: None,
         formats: vec![OutputFormat::Text],
         flag_position: None,
@@ -190,6 +190,8 @@ fn explored_runs_see_neither_accelerators_nor_selected_versions() {
             .arg(std::env::current_exe().unwrap())
             .args(["--exact", name, "--nocapture"])
             .env("PATH", format!("{}:{shims}", std::env::var("PATH").unwrap()))
+            // The temporary folder may be below the folder that is replaced.
+            .env("TMPDIR", "/tmp")
             .envs([("PYENV_ROOT", tools.path()), ("PYENV_VERSION", Path::new("3.1"))])
             .output()
             .unwrap();

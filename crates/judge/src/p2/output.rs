@@ -93,7 +93,7 @@ fn absent_format(context: &CheckContext, format: OutputFormat) -> Assertion {
     let rejected = call.and_then(|call| context.context_of(&call.id).plain_run(call, OutputFormat::Text));
     if let Some(run) = rejected {
         let detail = format!("no help page lists a {name} format, and `--output {name}` is rejected");
-        return run.failed_at_reason("absent", Stream::Stderr, detail);
+        return run.failed_at_reason("refused", Stream::Stderr, detail);
     }
     let remedy = format!("add {name} to the target, then remove the key");
     let mut finding = Finding::lacking(&format!("formats.{name}"), &remedy);
