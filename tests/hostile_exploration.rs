@@ -15,7 +15,7 @@ use std::time::{Duration, Instant, SystemTime};
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/hostile/explore");
 /// The file that all targets include.
 const COMMON: &str = "common.sh";
-/// Targets that use so much of the machine that they disturb other tests.
+/// Targets that exhaust processors, memory or disk, and would disturb other tests.
 const HEAVY: &[&str] = &["fork.sh", "huge-output.sh", "memory.sh"];
 /// The target without an attack: none of the commands that its help page lists exists.
 const HARMLESS: &str = "endless-help.sh";

@@ -6,8 +6,7 @@ use agentnative_core::config::TargetConfig;
 use agentnative_core::model::ProbeId;
 use agentnative_core::probe::{self, Probe, RunEnvironment, TargetProfile, UNKNOWN_COMMAND, UNKNOWN_FLAG};
 use agentnative_core::run::{
-    Area, Confinement, Job, Observation, RequestedConfinement, RunEnd, RunKey, RunSpec, Runner, Template,
-    Workspace,
+    Confinement, Job, Observation, RequestedConfinement, RunEnd, RunKey, RunSpec, Runner, Template, Workspace,
 };
 use agentnative_core::targets::Target;
 use std::collections::BTreeMap;
@@ -151,12 +150,8 @@ impl<'r> Runs<'r> {
             }
             spec.job.skip_reason.is_none()
         });
-        let has_written = |seen: &Observation| {
-            let mut changes = seen.changes.iter().flat_map(|changes| &changes.list);
-            changes.any(|change| change.area == Area::Workspace)
-        };
         for seen in self.run(repeats, &mut |_| {})? {
-            let replaces = ends_as_declared(&seen) && has_written(&seen);
+            let replaces = ends_as_declared(&seen) && seen.changed_workspace();
             if let Some(first) = observations.iter_mut().find(|first| replaces && first.key == seen.key) {
                 *first = seen;
             }

@@ -457,7 +457,7 @@ impl<'a> CheckContext<'a> {
         self.probe(&id)
     }
 
-    /// Returns the declared or explored probe from which the call `derived` is derived; `None` if there is none.
+    /// Returns the declared or explored probe that the derived call `derived` comes from; `None` if there is none.
     pub fn source_of(&self, derived: &Probe) -> Option<&'a Probe> {
         self.source_named(derived.source()?)
     }

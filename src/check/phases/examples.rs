@@ -5,12 +5,10 @@ use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{Case, ProbeId};
 use agentnative_core::probe::Recording;
 use agentnative_core::run::{Observation, RunEnd};
-use agentnative_core::targets::{CommandPage, HelpPage, Interface, TargetNames};
+use agentnative_core::targets::{CommandPage, HelpPage, Interface, META_ARGUMENTS, TargetNames};
 
 /// Maximum number of examples that are called.
 const MAX_EXAMPLES: usize = 40;
-/// Arguments that print a page even if other arguments are invalid.
-const META_ARGUMENTS: [&str; 5] = ["help", "--help", "-h", "--version", "-V"];
 
 /// Returns the arguments of the example calls in help pages, those of the root page first. Skips commands that forward
 /// their arguments to another program, since that program would interpret the unknown flag.

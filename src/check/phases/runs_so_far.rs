@@ -7,8 +7,7 @@ use agentnative_core::run::{Observation, RunEnd, RunKey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-/// Plain runs to make, each as a probe and the format to request.
-pub(in crate::check) type Calls = Vec<(Probe, OutputFormat)>;
+pub(in crate::check) use agentnative_core::explore::Calls;
 
 /// `Continue` with the result of a phase, or `Break` with the calls that the phase still needs.
 pub(super) type PhaseResult<T> = ControlFlow<Calls, T>;

@@ -2,7 +2,7 @@
 
 use super::trial::Trial;
 use crate::model::{CallGroup, CallOutcome};
-use crate::run::{Area, Observation, RunEnd};
+use crate::run::{Observation, RunEnd};
 
 /// Length of the start of a stream that is compared or searched, in bytes.
 const MAX_SEARCHED: u64 = 1 << 20;
@@ -21,7 +21,7 @@ pub(super) fn classify(trial: &Trial, base: Option<&RunEnd>, seen: &Observation,
     match (code, is_invalid) {
         (0, _) if is_invalid || trial.group == CallGroup::Hallucinated => CallOutcome::Accepted,
         (0, _) if prints_page(seen, page) => CallOutcome::Refused,
-        (0, _) if prints(seen) || changes_workspace(seen) => CallOutcome::Succeeded,
+        (0, _) if prints(seen) || seen.changed_workspace() => CallOutcome::Succeeded,
         (0, _) => CallOutcome::Silent,
         _ if misses_network(seen) => CallOutcome::NotReachable,
         // A call that is refused anyway is probably refused for the same reason.
@@ -42,12 +42,6 @@ fn misses_network(seen: &Observation) -> bool {
 
 fn prints(seen: &Observation) -> bool {
     !seen.stdout.bytes.is_empty() || has_words(&seen.stderr.bytes.first(MAX_SEARCHED))
-}
-
-/// Returns whether the run changed files in its workspace.
-pub(super) fn changes_workspace(seen: &Observation) -> bool {
-    let changes = seen.changes.iter().flat_map(|changes| &changes.list);
-    changes.into_iter().any(|change| change.area == Area::Workspace)
 }
 
 /// Returns whether stdout is the help page of the command, apart from white space.

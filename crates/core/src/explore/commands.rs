@@ -9,7 +9,7 @@ use super::trial::Trial;
 use super::values::{ValueKind, argument_kind};
 use crate::model::{CallGroup, CallOutcome};
 use crate::probe::insert_last;
-use crate::targets::{Argument, CliOption, Example};
+use crate::targets::{Argument, CliOption, Example, META_ARGUMENTS};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -25,8 +25,6 @@ const MAX_WORD: usize = 4096;
 const FEW_COMMANDS: usize = 3;
 const MAX_FLAGS: usize = 6;
 
-/// Arguments that print a page, or start a shell, whatever the others are.
-const META_ARGUMENTS: [&str; 5] = ["help", "--help", "-h", "--version", "-V"];
 /// Names of the option that answers questions with yes.
 const CONFIRM: [&str; 3] = ["--yes", "-y", "--assume-yes"];
 

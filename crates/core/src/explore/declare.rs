@@ -1,10 +1,10 @@
 //! Declares the selected explored calls in a generated configuration.
 
-use super::SAMPLES;
+use super::samples::SAMPLES;
 use super::values::NAME;
 use crate::config::{EffectConfig, FormatFlag, ProbeConfig, STALLED_PLACEHOLDER, Workspace};
 use crate::model::{CallGroup, CallOutcome, ExploredOrigin, OutputFormat};
-use crate::probe::{Probe, Recording};
+use crate::probe::{Probe, Recording, has_placeholder};
 use crate::run::Observation;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -47,9 +47,8 @@ fn is_declarable(probe: &Probe, has_workspace: bool) -> bool {
     let names_sample = |arg: &String| {
         arg.contains(NAME) && !has_workspace && SAMPLES.iter().any(|sample| arg.contains(sample.name))
     };
-    let is_made_up = |arg: &String| {
-        arg.contains(STALLED_PLACEHOLDER) || arg.contains("{agentnative:") || names_sample(arg)
-    };
+    let is_made_up =
+        |arg: &String| arg.contains(STALLED_PLACEHOLDER) || has_placeholder(arg) || names_sample(arg);
     origin.group < CallGroup::Formats
         && matches!(origin.outcome, CallOutcome::Succeeded | CallOutcome::Refused)
         && !probe.call.args.iter().any(is_made_up)

@@ -21,7 +21,7 @@ mod values;
 
 pub use coverage::exploration_coverage;
 pub use declare::DeclaredCalls;
-pub use samples::{SAMPLES, sample_files};
+pub use samples::sample_files;
 pub use select::Explored;
 pub use settings::{Calls, ExploreSettings, FindRun};
 

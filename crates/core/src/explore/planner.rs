@@ -69,10 +69,8 @@ impl<'e, 'r> Planner<'e, 'r> {
     /// Adds a trial, unless the same call was added before, a declared probe makes it, or its command is excluded.
     pub fn call(&mut self, trial: Trial) {
         let command = self.command(trial.command);
-        let is_declared = || {
-            let same = |probe: &&Probe| probe.call.args == trial.args && probe.call.stdin.is_none();
-            trial.stdin.is_none() && self.settings.declared.iter().any(|probe| same(&probe))
-        };
+        let is_same = |probe: &Probe| probe.call.args == trial.args && probe.call.stdin.is_none();
+        let is_declared = || trial.stdin.is_none() && self.settings.declared.iter().any(is_same);
         // A run can read the files that its arguments name.
         let names_file = trial.args.iter().any(|arg| arg.starts_with('/'));
         if !command.is_callable() || names_file || is_declared() || !self.ids.insert(trial.id()) {
@@ -91,8 +89,7 @@ impl<'e, 'r> Planner<'e, 'r> {
     /// Adds a trial whose call is `probe`.
     pub fn run(&mut self, trial: Trial, probe: Probe) {
         let found = (self.find)(&probe.plain_run(OutputFormat::Text));
-        let has_given_up = !self.has_ended && self.hung >= MAX_HANGS;
-        if self.left == 0 || has_given_up {
+        if self.left == 0 || self.has_given_up() {
             self.tried.push(Tried { trial, probe, seen: None, outcome: CallOutcome::NotMade });
             return;
         }

@@ -1,6 +1,5 @@
 //! Selects the probes from the calls that were tried.
 
-use super::classify::changes_workspace;
 use super::formats::{format_flags, in_format, unlisted_flags};
 use super::planner::{Planner, Tried};
 use crate::config::{CommonOption, FormatFlag, FormatFlags, ListConfig};
@@ -12,6 +11,7 @@ use agentnative_contract::{counted, is_schema};
 use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use strict_json::escape_token;
 
 /// Maximum numbers of calls that run under all conditions: of those that succeed, which need about 25 runs each, and of
 /// those that fail, which need about 7.
@@ -43,13 +43,25 @@ pub struct Explored {
 
 /// Returns the probes and what was found, after all groups were tried.
 pub(super) fn select(planner: Planner<'_, '_>) -> Explored {
+    let accepted: Vec<Vec<Accepted>> =
+        planner.tried.iter().map(|tried| accepted_formats(&planner, tried)).collect();
     let exploration = exploration(&planner);
-    let (formats, schema) = (target_formats(&planner), schema(&planner));
+    let formats = target_formats(&accepted, &exploration.absent_formats);
+    let schema = schema(&planner);
     let mut renamed: BTreeMap<RunKey, Option<RunKey>> =
         planner.tree.misread.iter().map(|key| (key.clone(), None)).collect();
     let mut probes: Vec<Probe> = Vec::new();
-    for tried in planner.tried.iter().filter(|tried| tried.seen.is_some()) {
-        let probe = final_probe(&planner, tried, &mut renamed);
+    for (tried, own) in planner.tried.iter().zip(&accepted).filter(|(tried, _)| tried.seen.is_some()) {
+        let mut probe = final_probe(&planner, tried);
+        match tried.outcome {
+            CallOutcome::Invalid | CallOutcome::Refused if probe.is_source() => {
+                add_format_of_base(&planner, &accepted, tried, &mut probe);
+            }
+            _ => add_formats(own, &mut probe, &mut renamed),
+        }
+        if tried.outcome == CallOutcome::Succeeded && probe.is_source() {
+            probe.effect = tried.seen.filter(|seen| seen.changed_workspace()).map(|_| effect(&probe));
+        }
         probes.push(probe);
     }
     let is_run_of_base =
@@ -104,13 +116,8 @@ fn exploration(planner: &Planner<'_, '_>) -> Exploration {
     }
 }
 
-/// Returns the probe of a call that was tried, with its formats and expectations as they were seen. Adds the runs in
-/// other formats to `renamed`.
-fn final_probe(
-    planner: &Planner<'_, '_>,
-    tried: &Tried<'_>,
-    renamed: &mut BTreeMap<RunKey, Option<RunKey>>,
-) -> Probe {
+/// Returns the probe of a call that was tried, with its expectations as they were seen, in text.
+fn final_probe(planner: &Planner<'_, '_>, tried: &Tried<'_>) -> Probe {
     let mut probe = tried.probe.clone();
     if let Some(origin) = &mut probe.explored {
         origin.outcome = tried.outcome;
@@ -138,52 +145,54 @@ fn final_probe(
     for format in [OutputFormat::Json, OutputFormat::Jsonl] {
         probe.call.format_flags.insert(format, FormatFlag::Unspecified);
     }
-    add_formats(planner, tried, &mut probe, renamed);
-    if tried.outcome == CallOutcome::Succeeded && tried.seen.is_some_and(changes_workspace) {
-        probe.effect = Some(Effect {
-            unconfirmed: None,
-            idempotent: false,
-            not_idempotent: false,
-            formats: probe.formats.clone(),
-            dry_run_exit: Some(0),
-        });
-    }
     probe
 }
 
-/// Adds the formats that the target accepts in a call: those in which the call itself succeeded, and for a call that
-/// fails, those in which another call of its command succeeded.
-fn add_formats(
+/// Returns the effect of a call that changes its workspace.
+fn effect(probe: &Probe) -> Effect {
+    Effect {
+        unconfirmed: None,
+        idempotent: false,
+        not_idempotent: false,
+        formats: probe.formats.clone(),
+        dry_run_exit: Some(0),
+    }
+}
+
+/// Adds to a call that fails the JSON format in which another call of its command succeeded. `accepted` are the formats
+/// of all calls.
+fn add_format_of_base(
     planner: &Planner<'_, '_>,
+    accepted: &[Vec<Accepted>],
     tried: &Tried<'_>,
     probe: &mut Probe,
-    renamed: &mut BTreeMap<RunKey, Option<RunKey>>,
 ) {
-    if matches!(tried.outcome, CallOutcome::Invalid | CallOutcome::Refused) {
-        // A call that was refused because of its format flag is not called with another one.
-        let mut bases =
-            planner.base_trials(tried.trial.command).filter(|_| tried.trial.group != CallGroup::Formats);
-        let accepted = bases.find_map(|base| {
-            accepted_formats(planner, base).into_iter().find(|accepted| accepted.format == OutputFormat::Json)
-        });
-        let has_flag = |accepted: &Accepted| {
-            accepted.flag_args.first().is_some_and(|flag| tried.trial.args.contains(flag))
-        };
-        if let Some(accepted) = accepted.filter(|accepted| !has_flag(accepted)) {
-            probe.call.format_flags.insert(OutputFormat::Json, FormatFlag::Given(accepted.flag_args));
-            probe.formats.push(OutputFormat::Json);
-        }
+    // A call that was refused because of its format flag is not called with another one.
+    if tried.trial.group == CallGroup::Formats {
         return;
     }
-    for accepted in accepted_formats(planner, tried) {
-        if probe.formats.contains(&accepted.format) {
+    let of_command =
+        planner.tried.iter().zip(accepted).filter(|(base, _)| base.trial.command == tried.trial.command);
+    let json = of_command.flat_map(|(_, formats)| formats).find(|found| found.format == OutputFormat::Json);
+    let has_flag =
+        |found: &Accepted| found.flag_args.first().is_some_and(|flag| tried.trial.args.contains(flag));
+    if let Some(found) = json.filter(|found| !has_flag(found)) {
+        probe.call.format_flags.insert(OutputFormat::Json, FormatFlag::Given(found.flag_args.clone()));
+        probe.formats.push(OutputFormat::Json);
+    }
+}
+
+/// Adds the formats in which a call succeeded to its probe, and their runs to `renamed`.
+fn add_formats(accepted: &[Accepted], probe: &mut Probe, renamed: &mut BTreeMap<RunKey, Option<RunKey>>) {
+    for found in accepted {
+        if probe.formats.contains(&found.format) {
             continue;
         }
-        probe.call.format_flags.insert(accepted.format, FormatFlag::Given(accepted.flag_args.clone()));
-        probe.formats.push(accepted.format);
-        renamed.insert(accepted.run, Some(probe.plain_run(accepted.format)));
-        if accepted.format == OutputFormat::Json {
-            probe.call.list = accepted.list.map(|items| ListConfig { items, max: None });
+        probe.call.format_flags.insert(found.format, FormatFlag::Given(found.flag_args.clone()));
+        probe.formats.push(found.format);
+        renamed.insert(found.run.clone(), Some(probe.plain_run(found.format)));
+        if found.format == OutputFormat::Json {
+            probe.call.list = found.list.clone().map(|items| ListConfig { items, max: None });
         }
     }
     probe.formats.sort_unstable();
@@ -262,8 +271,7 @@ fn only_list(value: &Value, pointer: String, depth: usize) -> Option<String> {
             }
             Value::Object(fields) if depth < MAX_LIST_DEPTH => {
                 for (name, field) in fields {
-                    let name = name.replace('~', "~0").replace('/', "~1");
-                    lists(field, format!("{pointer}/{name}"), depth + 1, found);
+                    lists(field, format!("{pointer}/{}", escape_token(name)), depth + 1, found);
                 }
             }
             _ => {}
@@ -300,20 +308,20 @@ fn listed_spelling(option: CommonOption, page: &Interface) -> Option<Vec<String>
 
 /// Returns the format flags of the target: those with which most calls were accepted. A format that no page lists and
 /// that every tried call rejected is absent. `None` if nothing is known.
-fn target_formats(planner: &Planner<'_, '_>) -> Option<FormatFlags> {
-    let mut accepted: BTreeMap<(OutputFormat, Vec<String>), usize> = BTreeMap::new();
-    for base in &planner.tried {
-        for found in accepted_formats(planner, base) {
-            *accepted.entry((found.format, found.flag_args)).or_default() += 1;
-        }
+fn target_formats(
+    accepted: &[Vec<Accepted>],
+    absent: &BTreeMap<OutputFormat, String>,
+) -> Option<FormatFlags> {
+    let mut counts: BTreeMap<(OutputFormat, &[String]), usize> = BTreeMap::new();
+    for found in accepted.iter().flatten() {
+        *counts.entry((found.format, &found.flag_args)).or_default() += 1;
     }
     let is_general =
         |flag_args: &[String]| flag_args.first().is_none_or(|flag| flag != "--json" || flag_args.len() == 1);
     let most = |format: OutputFormat| {
-        let of_format = accepted.iter().filter(|((of, args), _)| *of == format && is_general(args));
-        of_format.max_by_key(|(_, count)| **count).map(|((_, args), _)| args.clone())
+        let of_format = counts.iter().filter(|((of, args), _)| *of == format && is_general(args));
+        of_format.max_by_key(|(_, count)| **count).map(|((_, args), _)| args.to_vec())
     };
-    let absent = absent_formats(planner);
     let flag = |format| match most(format) {
         Some(args) => FormatFlag::Given(args),
         None if absent.contains_key(&format) => FormatFlag::Absent,

@@ -3,8 +3,9 @@
 use super::settings::{Calls, ExploreSettings, FindRun};
 use crate::catalogue::DerivedKind;
 use crate::config::CallConfig;
-use crate::model::matches_pattern;
-use crate::model::{CallGroup, CallOutcome, Case, ExploredOrigin, FoundCommand, OutputFormat, ProbeId};
+use crate::model::{
+    CallGroup, CallOutcome, Case, ExploredOrigin, FoundCommand, OutputFormat, ProbeId, matches_pattern,
+};
 use crate::probe::{Probe, UNKNOWN_COMMAND};
 use crate::run::{Observation, RunEnd, RunKey};
 use crate::targets::{

@@ -95,7 +95,7 @@ fn start_folder(declared: &[Probe]) -> (Option<Workspace>, Option<PathBuf>) {
 }
 
 /// Returns the call `COMMAND --help` for each of these commands. It is derived from the first declared probe that calls
-/// the command. If there is none, it is a call of the target itself that is explored like the first explored probe that
+/// the command. If there is none, it is a call of the target itself, with the settings of the first explored probe that
 /// calls the command. Other commands are omitted. If the target ignores the flag, only a command that is called anyway
 /// runs.
 pub fn command_helps(sources: &[Probe], commands: &[Vec<String>]) -> Vec<Probe> {

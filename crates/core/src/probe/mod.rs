@@ -21,7 +21,7 @@ pub use args::insert_last;
 pub use definition::{Effect, FlagPosition, Probe};
 pub use derive::{SHELLS, command_helps, derive_calls, format_flag_calls, target_calls};
 pub use derived_call::{UNKNOWN_COMMAND, UNKNOWN_FLAG, UNKNOWN_FORMAT, UNKNOWN_VALUE, insert_option};
-pub use placeholders::{CONTROL_PLACEHOLDER, LONG_PLACEHOLDER, SURROGATE_PLACEHOLDER};
+pub use placeholders::{CONTROL_PLACEHOLDER, LONG_PLACEHOLDER, SURROGATE_PLACEHOLDER, has_placeholder};
 pub use plan::{help_run, plan, repetitions};
 pub use profile::TargetProfile;
 pub use recording::Recording;

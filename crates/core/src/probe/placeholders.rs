@@ -17,6 +17,11 @@ const PLACEHOLDERS: [(&str, &[u8], usize); 3] = [
     (LONG_PLACEHOLDER, b"a", 1 << 16),
 ];
 
+/// Returns whether a word contains one of the placeholders.
+pub fn has_placeholder(word: &str) -> bool {
+    PLACEHOLDERS.iter().any(|(placeholder, ..)| word.contains(placeholder))
+}
+
 /// Replaces the placeholder in a word such as `a{agentnative:control}b`, which contains at most one.
 pub(super) fn replace_placeholder(word: String) -> OsString {
     let replaced = PLACEHOLDERS.iter().find_map(|(placeholder, bytes, count)| {

@@ -1,6 +1,6 @@
 //! The observation of a run, and its form in a recording.
 
-use super::{Captured, RunKey};
+use super::{Area, Captured, RunKey};
 use crate::model::Stream;
 use agentnative_helper::Outcome;
 use serde::de::IgnoredAny;
@@ -67,6 +67,12 @@ impl Observation {
     /// Returns the command line, quoted for a shell; `None` if it is unknown or contains NUL.
     pub fn command_line(&self) -> Option<String> {
         shlex::try_join(self.argv.iter().map(String::as_str)).ok().filter(|line| !line.is_empty())
+    }
+
+    /// Returns whether the run is known to have changed files in its workspace.
+    pub fn changed_workspace(&self) -> bool {
+        let mut changes = self.changes.iter().flat_map(|changes| &changes.list);
+        changes.any(|change| change.area == Area::Workspace)
     }
 }
 

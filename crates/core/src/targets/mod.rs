@@ -26,8 +26,8 @@ pub use commands::{CommandNode, CommandTree, LeafCommand, MakeHelpCalls, ParsedP
 pub use effect::Effect;
 pub use find::{Finder, TargetSelector};
 pub use help::{
-    Argument, CliOption, Command, CommandPage, Example, HelpCall, HelpPage, Interface, OptionChoices,
-    TargetNames, documented_exit_codes,
+    Argument, CliOption, Command, CommandPage, Example, HelpCall, HelpPage, Interface, META_ARGUMENTS,
+    OptionChoices, TargetNames, documented_exit_codes,
 };
 pub use project::Project;
 #[cfg(feature = "init")]

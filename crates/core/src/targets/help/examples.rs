@@ -6,6 +6,9 @@ use super::{commands, usage};
 use std::collections::BTreeSet;
 use std::path::Path;
 
+/// Arguments that print a page even if other arguments are invalid.
+pub const META_ARGUMENTS: [&str; 5] = ["help", "--help", "-h", "--version", "-V"];
+
 /// A call of the target that its help shows as an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Example {

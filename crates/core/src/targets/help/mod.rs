@@ -17,7 +17,7 @@ mod page;
 mod usage;
 
 pub use command::{Argument, Command};
-pub use examples::{Example, TargetNames};
+pub use examples::{Example, META_ARGUMENTS, TargetNames};
 pub use exit_codes::documented_exit_codes;
 pub use formats::FormatArgs;
 pub use interface::Interface;
