@@ -71,6 +71,7 @@ fn recording() -> Recording {
     use CallOutcome::{Died, NotMade, NotReachable, Refused, Succeeded, TimedOut};
     let exploration = Exploration {
         absent_formats: BTreeMap::new(),
+        absent_features: BTreeMap::new(),
         commands: vec![
             command("issue list", &[&["-l", "--limit"], &["--state"], &["--dry-run"], &["--web"]]),
             command(HOSTILE, &[&["--all"]]),

@@ -539,3 +539,28 @@ fn long_a_recording_with_many_explored_calls_is_judged_quickly() {
     );
     assert!(report.results.iter().all(|result| !matches!(result.status, Status::Fail)));
 }
+
+#[test]
+fn a_feature_that_no_page_names_and_a_call_rejects_is_absent() {
+    let features = [
+        (DerivedKind::Completions, CheckId::P6Completions, "completions bash"),
+        (DerivedKind::Schema, CheckId::P2SchemaPrint, "schema"),
+        (DerivedKind::Quiet, CheckId::P7Quiet, "list --quiet"),
+    ];
+    for (feature, check, call) in features {
+        let mut sources = usual_calls();
+        sources.push(explored(call, CallOutcome::Refused, Some(2), false));
+        let answer = |given: &Call| match call.split(' ').eq(given.args.iter().map(String::as_str)) {
+            true => failure(given, 2, "not known"),
+            false => demo(given),
+        };
+        let mut recording = record_all(sources, answer);
+        let without = result_of(&recording, check);
+        assert!(!without.message.contains("is rejected"), "{check}: {}", without.message);
+        let exploration = recording.exploration.as_mut().unwrap();
+        exploration.absent_features.insert(feature, call.to_owned());
+        let result = result_of(&recording, check);
+        assert_eq!(result.status, Status::Fail, "{check}: {}", result.message);
+        assert!(result.message.contains(&format!("`{call}` is rejected")), "{check}: {}", result.message);
+    }
+}

@@ -404,6 +404,57 @@ Positionals:
     assert_eq!(Interface::parse(usage.as_bytes()).positional_for_command, None);
 }
 
+#[test]
+fn a_wrapped_line_of_yargs_does_not_hide_the_program_name() {
+    let text = "\
+Commands:
+  spec stats [api]              show statistics
+  spec generate <descriptionPa  generate a descr
+  th>                           iption
+  spec lint [apis...]           lint
+";
+    assert_eq!(names(text), ["stats", "generate", "lint"]);
+}
+
+#[test]
+fn groups_without_the_word_command_are_read_if_the_usage_shows_a_command() {
+    let page = "\
+Version 1.0.0
+Usage: pack [command] [flags]
+
+Manage your dependencies:
+      add                  Installs a package and any packages that
+                           it depends on
+   i, install              Installs all dependencies
+      unlink               Removes a link
+
+Other:
+   c, config               Manages the configuration
+
+Options:
+  -r, --recursive          Runs in each project
+";
+    assert_eq!(names(page), ["add", "install", "unlink", "config"]);
+    assert_eq!(names(&page.replace("pack [command]", "pack <file>")), Vec::<String>::new());
+}
+
+#[test]
+fn a_word_before_dots_is_a_command_only_if_the_page_lists_commands() {
+    let arguments = |page: &str| {
+        let page = Interface::parse(page.as_bytes());
+        page.arguments.iter().map(|argument| (argument.name.clone(), argument.required)).collect::<Vec<_>>()
+    };
+    assert_eq!(arguments("Usage: black [OPTIONS] SRC ...\n"), [("SRC".to_owned(), true)]);
+    assert_eq!(
+        arguments("Usage: lint [options] [file/dir/glob ...]\n"),
+        [("file/dir/glob".to_owned(), false)]
+    );
+    let kinds = Interface::parse(b"Usage: lint [options] [files|directories|globs...]\n");
+    assert_eq!(kinds.arguments[0].choices, Vec::<String>::new());
+    let commands = "usage: notes [-h] action ...\n\npositional arguments:\n  {add,list}\n    add   Adds\n";
+    assert_eq!(arguments(commands), []);
+}
+
 /// Help is untrusted: its length and nesting are chosen by the target.
 #[test]
 fn nested_groups_are_read_to_a_limited_depth() {

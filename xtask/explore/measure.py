@@ -164,8 +164,8 @@ def measure(args, tool, path):
         row["runs"] = report["runs"]
         if coverage := report.get("coverage"):
             commands = coverage["commands"]
-            row["commands"] = commands["found"]
-            row["called"] = 100 * commands["called"] / max(commands["found"], 1)
+            row["commands"] = commands["found"] - commands["unknown"]
+            row["called"] = 100 * commands["called"] / max(row["commands"], 1)
             row["calls"] = coverage["calls"]["made"]
             row["incomplete"] = coverage.get("incomplete")
     return row

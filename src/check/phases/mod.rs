@@ -134,6 +134,17 @@ impl Discovery<'_> {
             explored.probes.into_iter().partition(Probe::is_source);
         sources.extend(of_exploration);
         let (mut probes, keys) = probe::plan(self.checks, sources, &profile, self.timeout);
+        if let Some(explorer) = &self.explorer {
+            // Their judgement compares them with an explored call.
+            let is_invalid_usage = |probe: &&mut Probe| {
+                [DerivedKind::UnknownFlag, DerivedKind::UnknownCommand]
+                    .iter()
+                    .any(|kind| probe.is_kind(*kind))
+            };
+            for probe in probes.iter_mut().filter(is_invalid_usage) {
+                probe.call.workspace.get_or_insert_with(|| explorer.workspace().clone());
+            }
+        }
         let is_new = |probe: &Probe| probes.iter().all(|other| other.id != probe.id);
         let derived: Vec<Probe> = derived.into_iter().filter(is_new).collect();
         probes.extend(derived);

@@ -7,8 +7,8 @@ use crate::run::{Observation, RunEnd};
 /// Length of the start of a stream that is compared or searched, in bytes.
 const MAX_SEARCHED: u64 = 1 << 20;
 
-/// Returns how a call ended. `base` is the end of the call that it varies if that call was refused, and `page` the help
-/// page of the command.
+/// Returns how a call ended. `base` is the end of the call that it varies if that call failed, and `page` the help page
+/// of the command.
 pub(super) fn classify(trial: &Trial, base: Option<&RunEnd>, seen: &Observation, page: &str) -> CallOutcome {
     let code = match &seen.end {
         RunEnd::Exited(code) => *code,

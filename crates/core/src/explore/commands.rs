@@ -2,11 +2,10 @@
 
 use super::formats::format_flags;
 use super::planner::Planner;
-use super::samples::SAMPLES;
 use super::settings::Calls;
 use super::tree::ExploredCommand;
 use super::trial::Trial;
-use super::values::{ValueKind, argument_kind};
+use super::values::{MAX_VALUES, ValueKind, argument_kind};
 use crate::model::{CallGroup, CallOutcome};
 use crate::probe::insert_last;
 use crate::targets::{Argument, CliOption, Example, META_ARGUMENTS};
@@ -14,15 +13,14 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 /// Maximum number of examples that are called of one command.
-const MAX_EXAMPLES_OF_COMMAND: usize = 2;
+const MAX_EXAMPLES_OF_COMMAND: usize = 3;
 /// Maximum number of examples that are called.
 const MAX_EXAMPLES: usize = 100;
 /// Maximum length of an example in words, and of its words in bytes.
 const MAX_WORDS: usize = 64;
 const MAX_WORD: usize = 4096;
 
-/// Number of commands below which each is called with several of its options, and the number of these options.
-const FEW_COMMANDS: usize = 3;
+/// Number of options with which each command of a target with few commands is called.
 const MAX_FLAGS: usize = 6;
 
 /// Names of the option that answers questions with yes.
@@ -39,7 +37,7 @@ pub(super) fn call_commands(planner: &mut Planner<'_, '_>) -> ControlFlow<Calls>
     for trial in examples(planner) {
         planner.call(trial);
     }
-    for round in 0..3 {
+    for round in 0..MAX_VALUES {
         for at in planner.callable() {
             call_with_values(planner, at, round);
         }
@@ -50,7 +48,7 @@ pub(super) fn call_commands(planner: &mut Planner<'_, '_>) -> ControlFlow<Calls>
         call_with_optional_argument(planner, at);
     }
     planner.finish_group()?;
-    if planner.callable().count() < FEW_COMMANDS {
+    if planner.has_few_commands() {
         for at in planner.callable() {
             call_with_flags(planner, at);
         }
@@ -71,8 +69,10 @@ fn examples(planner: &Planner<'_, '_>) -> Vec<Trial> {
         if let Some(at) = tree.command_of(&example.args) {
             let args = without_format_flag(example.args, &tree.commands[at]);
             let of_command = found.entry(at).or_default();
-            if of_command.len() < MAX_EXAMPLES_OF_COMMAND && !of_command.contains(&args) {
-                of_command.push(args);
+            for args in [planner.settings.with_existing_files(&args), args] {
+                if of_command.len() < MAX_EXAMPLES_OF_COMMAND && !of_command.contains(&args) {
+                    of_command.push(args);
+                }
             }
         }
     }
@@ -108,15 +108,15 @@ fn is_callable(example: &Example) -> bool {
     example.is_complete() && example.args.len() <= MAX_WORDS && example.args.iter().all(is_plain)
 }
 
-/// Calls a command with values for its required arguments. The value of a file is the one with index `round`, if there
-/// is one. In the first round, also calls a command that reads stdin with a sample.
+/// Calls a command with values for its required arguments, and with a sample on stdin if it reads stdin. The file and the
+/// sample are those with index `round`, if there are as many.
 fn call_with_values(planner: &mut Planner<'_, '_>, at: usize, round: usize) {
-    let (settings, command) = (planner.settings, planner.command(at));
+    let command = planner.command(at);
     let leaf = &command.leaf;
     let mut is_new = round == 0;
     let mut values: BTreeMap<&str, String> = BTreeMap::new();
     for argument in leaf.args_without_choices() {
-        let of_argument = settings.values(argument_kind(argument, &command.text), command);
+        let of_argument = values_of(planner, argument_kind(argument, &command.text), command);
         is_new |= of_argument.len() > round;
         if let Some(value) = of_argument.get(round.min(of_argument.len().saturating_sub(1))) {
             values.insert(&argument.name, value.clone());
@@ -126,13 +126,21 @@ fn call_with_values(planner: &mut Planner<'_, '_>, at: usize, round: usize) {
     if is_new && !leaf.required_args.is_empty() {
         planner.call(Trial::new(at, CallGroup::Arguments, leaf.args(&value)));
     }
-    if round == 0 && command.reads_stdin() {
+    if let Some(sample) = command.samples().get(round).filter(|_| command.reads_stdin()) {
         let from_stdin = |argument: &Argument| match argument_kind(argument, &command.text) {
             ValueKind::File => "-".to_owned(),
             _ => value(argument),
         };
         let trial = Trial::new(at, CallGroup::Arguments, leaf.args(&from_stdin));
-        planner.call(trial.with_stdin(&SAMPLES[0]));
+        planner.call(trial.with_stdin(sample));
+    }
+}
+
+/// Returns the values to try for an argument of this kind: more if the target has few commands.
+fn values_of(planner: &Planner<'_, '_>, kind: ValueKind, command: &ExploredCommand) -> Vec<String> {
+    match planner.has_few_commands() {
+        true => planner.settings.more_values(kind, command),
+        false => planner.settings.values(kind, command),
     }
 }
 
@@ -149,7 +157,7 @@ fn call_with_optional_argument(planner: &mut Planner<'_, '_>, at: usize) {
     let optional = leaf.optional_args.iter().find(|argument| argument.option.is_none());
     let kind = optional.map_or(ValueKind::File, |argument| argument_kind(argument, &command.text));
     let args = leaf.args(&|argument| planner.settings.value(argument, command));
-    for value in planner.settings.values(kind, command) {
+    for value in values_of(planner, kind, command) {
         let args = [&args[..], &[value]].concat();
         planner.call(Trial::new(at, CallGroup::Arguments, args));
     }
@@ -161,8 +169,13 @@ fn call_with_flags(planner: &mut Planner<'_, '_>, at: usize) {
     let Some(base) = planner.base(at).filter(|base| base.outcome == CallOutcome::Succeeded) else { return };
     let base = base.trial.clone();
     let formats: Vec<String> = format_flags(command).concat();
+    // With an option such as `--force-color`, escape sequences are no fault.
     let is_plain = |name: &str| {
-        name.starts_with("--") && !META_ARGUMENTS.contains(&name) && !formats.iter().any(|arg| arg == name)
+        name.starts_with("--")
+            && !name.contains("color")
+            && !name.contains("colour")
+            && !META_ARGUMENTS.contains(&name)
+            && !formats.iter().any(|arg| arg == name)
     };
     let options = command.page.interface.options.iter().filter(|option| option.value.is_none());
     let names = options.map(CliOption::longest_name).filter(|name| is_plain(name));

@@ -11,6 +11,8 @@ use std::ops::ControlFlow;
 
 /// Maximum number of successful calls of a command that are called in other formats.
 const MAX_BASES: usize = 2;
+/// The same number for a target with few commands: a verdict needs several calls.
+const MAX_BASES_OF_FEW: usize = 4;
 /// Number of commands on which a format that no page lists is tried.
 const MAX_GUESSES: usize = 2;
 /// Maximum number of fields that a call requests, and the maximum length of their names.
@@ -67,11 +69,17 @@ pub(super) fn in_format(base: &Trial, flag_args: &[String]) -> Trial {
     Trial { args, group: CallGroup::Formats, ..base.clone() }
 }
 
-/// Returns the first successful calls of each command, with the index of the command.
+/// Returns the first successful calls of each command, with the index of the command. Without one, returns the call that
+/// variations are made of, unless it was refused.
 fn bases(planner: &Planner<'_, '_>) -> Vec<(usize, Trial)> {
+    let count = if planner.has_few_commands() { MAX_BASES_OF_FEW } else { MAX_BASES };
     let of_command = |at| {
         let succeeded = planner.base_trials(at).filter(|tried| tried.outcome == CallOutcome::Succeeded);
-        succeeded.take(MAX_BASES).map(move |tried| (at, tried.trial.clone())).collect::<Vec<_>>()
+        let mut bases: Vec<&Tried> = succeeded.take(count).collect();
+        if bases.is_empty() {
+            bases.extend(planner.base(at).filter(|base| base.outcome != CallOutcome::Refused));
+        }
+        bases.into_iter().map(move |tried| (at, tried.trial.clone())).collect::<Vec<_>>()
     };
     planner.callable().flat_map(of_command).collect()
 }

@@ -9,6 +9,7 @@ mod classify;
 mod commands;
 mod coverage;
 mod declare;
+mod features;
 mod formats;
 mod invalid;
 mod planner;
@@ -25,6 +26,7 @@ pub use samples::sample_files;
 pub use select::Explored;
 pub use settings::{Calls, ExploreSettings, FindRun};
 
+use crate::config::Workspace;
 use crate::run::Observation;
 use planner::Planner;
 use std::cell::OnceCell;
@@ -44,6 +46,11 @@ impl<'a> Explorer<'a> {
         Self { settings, tree: OnceCell::new() }
     }
 
+    /// Returns the folder that each call starts in a copy of.
+    pub const fn workspace(&self) -> &Workspace {
+        &self.settings.workspace
+    }
+
     /// Returns `Continue` with the explored probes, or `Break` with the calls that exploration still needs. `root` is
     /// the run of `mycli --help`; its arguments follow the command line of the target.
     pub fn explore<'r>(&self, root: &'r Observation, find: &FindRun<'r>) -> ControlFlow<Calls, Explored> {
@@ -58,6 +65,7 @@ impl<'a> Explorer<'a> {
         commands::call_commands(&mut planner)?;
         formats::call_in_formats(&mut planner)?;
         invalid::call_with_invalid_input(&mut planner)?;
+        features::call_unlisted(&mut planner)?;
         ControlFlow::Continue(select::select(planner))
     }
 }

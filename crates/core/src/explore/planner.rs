@@ -13,6 +13,9 @@ use std::ops::ControlFlow;
 /// Number of calls that hang, after which a target of which no call ends is not called again.
 const MAX_HANGS: usize = 10;
 
+/// Number of commands below which each is called in more ways.
+const FEW_COMMANDS: usize = 3;
+
 /// A trial with its run.
 #[derive(Debug)]
 pub(super) struct Tried<'r> {
@@ -66,6 +69,11 @@ impl<'e, 'r> Planner<'e, 'r> {
         (0..commands.len()).filter(|at| commands[*at].is_callable())
     }
 
+    /// Returns whether the target has so few commands that each is called in more ways: a verdict needs several calls.
+    pub fn has_few_commands(&self) -> bool {
+        self.callable().count() < FEW_COMMANDS
+    }
+
     /// Adds a trial, unless the same call was added before, a declared probe makes it, or its command is excluded.
     pub fn call(&mut self, trial: Trial) {
         let command = self.command(trial.command);
@@ -100,7 +108,9 @@ impl<'e, 'r> Planner<'e, 'r> {
                 let is_hang = |seen: &Observation| seen.end == RunEnd::TimedOut;
                 self.hung += usize::from(seen.is_some_and(is_hang));
                 self.has_ended |= seen.is_some_and(|seen| !is_hang(seen));
-                let base = self.base(trial.command).filter(|base| base.outcome == CallOutcome::Refused);
+                let base = self
+                    .base(trial.command)
+                    .filter(|base| base.seen.is_some_and(|seen| seen.end != RunEnd::Exited(0)));
                 let base = base.and_then(|base| Some(&base.seen?.end));
                 let outcome = seen.map_or(CallOutcome::NotMade, |seen| {
                     classify(&trial, base, seen, &self.command(trial.command).text)
@@ -127,11 +137,13 @@ impl<'e, 'r> Planner<'e, 'r> {
             .filter(move |tried| tried.trial.command == command && tried.trial.group <= CallGroup::Arguments)
     }
 
-    /// Returns the call of a command that variations are made of: the first that succeeded, else the first that was
-    /// refused.
+    /// Returns the call of a command that variations are made of: the first that succeeded, else the first that
+    /// printed nothing, was refused, or failed with output, such as the problems that a linter found.
     pub fn base(&self, command: usize) -> Option<&Tried<'r>> {
         let with = |outcome| self.base_trials(command).find(move |tried| tried.outcome == outcome);
-        with(CallOutcome::Succeeded).or_else(|| with(CallOutcome::Refused))
+        let outcomes =
+            [CallOutcome::Succeeded, CallOutcome::Silent, CallOutcome::Refused, CallOutcome::Unexplained];
+        outcomes.into_iter().find_map(with)
     }
 
     /// Returns the base of each command that has one, by the index of the command.

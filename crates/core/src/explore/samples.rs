@@ -10,7 +10,7 @@ pub struct Sample {
 }
 
 /// The samples, one for each common kind of file.
-pub static SAMPLES: [Sample; 8] = [
+pub static SAMPLES: [Sample; 11] = [
     Sample {
         name: "agentnative-example.json",
         text: "{\"name\": \"agentnative-example\", \"items\": [{\"id\": 1}, {\"id\": 2}]}\n",
@@ -30,6 +30,18 @@ pub static SAMPLES: [Sample; 8] = [
     Sample {
         name: "agentnative-example.py",
         text: "def add(a, b):\n    return a + b\n\n\nprint(add(1, 2))\n",
+    },
+    Sample {
+        name: "agentnative-example.js",
+        text: "export function add(a, b) {\n  return a + b;\n}\n\nconsole.log(add(1, 2));\n",
+    },
+    Sample {
+        name: "agentnative-example.html",
+        text: "<!doctype html>\n<html lang=\"en\">\n<title>Example</title>\n<p>A paragraph.</p>\n</html>\n",
+    },
+    Sample {
+        name: "agentnative-example.xml",
+        text: "<?xml version=\"1.0\"?>\n<items><item id=\"1\"/><item id=\"2\"/></items>\n",
     },
 ];
 

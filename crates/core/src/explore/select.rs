@@ -15,8 +15,8 @@ use strict_json::escape_token;
 
 /// Maximum numbers of calls that run under all conditions: of those that succeed, which need about 25 runs each, and of
 /// those that fail, which need about 7.
-const MAX_KEPT_SUCCESSES: usize = 16;
-const MAX_KEPT_FAILURES: usize = 8;
+const MAX_KEPT_SUCCESSES: usize = 8;
+const MAX_KEPT_FAILURES: usize = 4;
 /// Number of successful calls that are kept of a target with few commands.
 const MIN_KEPT_SUCCESSES: usize = 4;
 /// Maximum length of a document that is parsed, in bytes.
@@ -49,10 +49,15 @@ pub(super) fn select(planner: Planner<'_, '_>) -> Explored {
     let formats = target_formats(&accepted, &exploration.absent_formats);
     let schema = schema(&planner);
     let mut renamed: BTreeMap<RunKey, Option<RunKey>> =
-        planner.tree.misread.iter().map(|key| (key.clone(), None)).collect();
+        planner.tree.other_runs.iter().map(|key| (key.clone(), None)).collect();
     let mut probes: Vec<Probe> = Vec::new();
     for (tried, own) in planner.tried.iter().zip(&accepted).filter(|(tried, _)| tried.seen.is_some()) {
         let mut probe = final_probe(&planner, tried);
+        if tried.outcome == CallOutcome::Unexplained && !own.is_empty() {
+            // The exit code of such a call is a result, like that of a linter that found problems.
+            probe.call.result = true;
+            probe.explored.iter_mut().for_each(|origin| origin.outcome = CallOutcome::Succeeded);
+        }
         match tried.outcome {
             CallOutcome::Invalid | CallOutcome::Refused if probe.is_source() => {
                 add_format_of_base(&planner, &accepted, tried, &mut probe);
@@ -108,6 +113,7 @@ fn exploration(planner: &Planner<'_, '_>) -> Exploration {
     }
     Exploration {
         absent_formats: absent_formats(planner),
+        absent_features: super::features::absent(planner),
         commands: tree.commands.iter().map(|command| command.found.clone()).collect(),
         budget: planner.settings.max_calls,
         made: planner.made(),
@@ -132,6 +138,7 @@ fn final_probe(planner: &Planner<'_, '_>, tried: &Tried<'_>) -> Probe {
             | CallOutcome::Refused
             | CallOutcome::NotReachable
             | CallOutcome::Unexplained
+            | CallOutcome::Silent
     );
     probe.exit = match tried.seen.map(|seen| &seen.end) {
         Some(RunEnd::Exited(code)) if has_known_end => Some(*code),
@@ -207,9 +214,11 @@ struct Accepted {
     list: Option<String>,
 }
 
-/// Returns the formats in which a variation of a successful call succeeded as well.
+/// Returns the formats in which a variation of a call ended like the call itself. A call that was refused has none.
 fn accepted_formats(planner: &Planner<'_, '_>, base: &Tried<'_>) -> Vec<Accepted> {
-    if base.outcome != CallOutcome::Succeeded || base.trial.group > CallGroup::Arguments {
+    let can_print =
+        matches!(base.outcome, CallOutcome::Succeeded | CallOutcome::Silent | CallOutcome::Unexplained);
+    if !can_print || base.trial.group > CallGroup::Arguments {
         return Vec::new();
     }
     let command = planner.command(base.trial.command);
@@ -227,7 +236,12 @@ fn accepted_formats(planner: &Planner<'_, '_>, base: &Tried<'_>) -> Vec<Accepted
     let accepted = |(flag_args, is_listed): (Vec<String>, bool)| {
         let id = in_format(&base.trial, &flag_args).id();
         let tried = planner.tried.iter().find(|tried| tried.probe.id == id)?;
-        let seen = tried.seen.filter(|seen| seen.end == RunEnd::Exited(0))?;
+        let seen = tried.seen.filter(|seen| base.seen.is_some_and(|base| seen.end == base.end))?;
+        if !is_listed && prints_the_same(base, tried) {
+            return None;
+        }
+        // A failure is a result only if it prints its data in this format.
+        let is_listed = is_listed && base.outcome != CallOutcome::Unexplained;
         let (format, list) = format_of(seen, &flag_args, is_listed)?;
         Some(Accepted { format, flag_args, run: tried.probe.plain_run(OutputFormat::Text), list })
     };
@@ -332,22 +346,34 @@ fn target_formats(
     is_known.then(|| FormatFlags { text: FormatFlag::Given(Vec::new()), json, jsonl, assumed: false })
 }
 
-/// Returns the formats that no page lists and that all tried calls rejected, each with the name of one of these calls.
+/// Returns the formats that no page lists and that all tried calls rejected or ignored, each with the name of one of these calls.
 fn absent_formats(planner: &Planner<'_, '_>) -> BTreeMap<OutputFormat, String> {
-    let mut tried: BTreeMap<OutputFormat, Vec<&Tried<'_>>> = BTreeMap::new();
+    let mut tried: BTreeMap<OutputFormat, Vec<(&Tried<'_>, &Tried<'_>)>> = BTreeMap::new();
     for base in &planner.tried {
         for (format, flag_args) in unlisted_flags(planner, base.trial.command) {
             let id = in_format(&base.trial, &flag_args).id();
             let call = planner.tried.iter().find(|tried| tried.probe.id == id && tried.seen.is_some());
-            tried.entry(format).or_default().extend(call);
+            tried.entry(format).or_default().extend(call.map(|call| (base, call)));
         }
     }
-    let is_rejected =
-        |tried: &&Tried<'_>| matches!(tried.outcome, CallOutcome::Refused | CallOutcome::Unexplained);
+    let is_without = |(base, call): &(&Tried<'_>, &Tried<'_>)| match call.outcome {
+        CallOutcome::Refused | CallOutcome::Unexplained => base.outcome == CallOutcome::Succeeded,
+        CallOutcome::Succeeded | CallOutcome::Silent => {
+            let format = call.seen.and_then(|seen| format_of(seen, &call.trial.args, false));
+            prints_the_same(base, call) || format.is_none()
+        }
+        _ => false,
+    };
     tried.retain(|_, calls| {
-        planner.tree.notes.is_empty() && !calls.is_empty() && calls.iter().all(is_rejected)
+        planner.tree.notes.is_empty() && !calls.is_empty() && calls.iter().all(is_without)
     });
-    tried.into_iter().map(|(format, calls)| (format, calls[0].probe.name.clone())).collect()
+    tried.into_iter().map(|(format, calls)| (format, calls[0].1.probe.name.clone())).collect()
+}
+
+/// Returns whether two calls printed the same to stdout.
+fn prints_the_same(a: &Tried<'_>, b: &Tried<'_>) -> bool {
+    let stdout = |tried: &Tried<'_>| tried.seen.map(|seen| seen.stdout.bytes.first(MAX_DOCUMENT));
+    stdout(a) == stdout(b)
 }
 
 /// Returns the arguments of the call that printed a JSON Schema.

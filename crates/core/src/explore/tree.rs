@@ -1,6 +1,8 @@
 //! The commands of an explored target, read from the help runs.
 
 use super::settings::{Calls, ExploreSettings, FindRun};
+use super::trial::Trial;
+use super::values::file_extensions;
 use crate::catalogue::DerivedKind;
 use crate::config::CallConfig;
 use crate::model::{
@@ -9,8 +11,8 @@ use crate::model::{
 use crate::probe::{Probe, UNKNOWN_COMMAND};
 use crate::run::{Observation, RunEnd, RunKey};
 use crate::targets::{
-    CommandNode, CommandPage, CommandTree, HelpCall, HelpPage, LeafCommand, ParsedPage, TargetNames,
-    TreeLimits,
+    CommandNode, CommandPage, CommandTree, HelpCall, HelpPage, Interface, LeafCommand, ParsedPage,
+    TargetNames, TreeLimits,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -36,10 +38,12 @@ pub(super) struct Tree {
     pub names: TargetNames,
     /// Arguments of the call that prints the schema of the output.
     pub schema: Option<Vec<String>>,
-    /// Runs of help pages for words that are no commands.
-    pub misread: Vec<RunKey>,
+    /// Runs that no probe has: of help pages for words that are no commands, and of the page without arguments.
+    pub other_runs: Vec<RunKey>,
     /// The formats for which a help page lists a flag.
     pub listed_formats: BTreeSet<OutputFormat>,
+    /// The words on all help pages, in lower case.
+    pub words: BTreeSet<String>,
     /// Notes for the report.
     pub notes: Vec<String>,
 }
@@ -52,6 +56,8 @@ pub(super) struct ExploredCommand {
     pub page: CommandPage,
     /// Text of that page.
     pub text: String,
+    /// Extensions of the files that the command probably reads, the most probable first.
+    pub extensions: Vec<&'static str>,
     pub found: FoundCommand,
 }
 
@@ -69,7 +75,8 @@ impl ExploredCommand {
 }
 
 impl Tree {
-    /// Reads the help pages of a target from its runs, or requests the runs.
+    /// Reads the help pages of a target from its runs, or requests the runs. If the main page lists no commands, a call
+    /// without arguments may.
     pub fn read<'r>(
         settings: &ExploreSettings<'_>,
         root: &'r Observation,
@@ -82,7 +89,15 @@ impl Tree {
             pages: MAX_PAGES,
             other_help_calls: vec![HelpCall::Flag("--help".to_owned()), HelpCall::Command],
         };
-        let (text, mut read) = (page_bytes(root), 0);
+        let (mut text, mut read, mut without_arguments) = (page_bytes(root), 0, None);
+        if Interface::parse(&text).commands.is_empty() {
+            let call = Trial::new(0, CallGroup::Commands, Vec::new());
+            let call = call.probe(call.name(), &[], false, &settings.workspace);
+            let key = call.plain_run(OutputFormat::Text);
+            let Some(seen) = find(&key) else { return ControlFlow::Break(vec![(call, OutputFormat::Text)]) };
+            let page = seen.map(page_bytes).filter(|page| !Interface::parse(page).commands.is_empty());
+            without_arguments = page.map(|page| (std::mem::replace(&mut text, page), key).1);
+        }
         let tree = CommandTree::explore(&text, &limits, &mut |requests| {
             let calls: Vec<Probe> = requests.iter().map(|args| help_call(settings, args)).collect();
             let mut answers: Vec<Option<Vec<u8>>> = Vec::new();
@@ -115,7 +130,10 @@ impl Tree {
         if !needed.is_empty() {
             return ControlFlow::Break(needed);
         }
-        ControlFlow::Continue(Self::new(settings, root, tree, &pages, &rejections))
+        let mut tree = Self::new(settings, root, tree, &pages, &rejections);
+        let is_command = tree.commands.iter().any(|command| command.leaf.words.is_empty());
+        tree.other_runs.extend(without_arguments.filter(|_| !is_command));
+        ControlFlow::Continue(tree)
     }
 
     fn new(
@@ -148,6 +166,10 @@ impl Tree {
         let is_known = |leaf: &LeafCommand| !unknown.contains_key(&leaf.words[..]);
         if !tree.leaves.iter().any(is_known) {
             tree.leaves.push(tree.root_command());
+        } else if tree.help.positional_for_command.is_some() && tree.leaves.iter().all(|leaf| leaf.node != 0)
+        {
+            // A target with commands that also takes a value in their place, such as a file.
+            tree.leaves.insert(0, tree.root_command());
         }
         let commands = tree.leaves.iter().map(|leaf| {
             let own = tree.nodes[leaf.node].page.as_ref();
@@ -161,9 +183,11 @@ impl Tree {
             let options = own.map_or_else(Vec::new, |(_, page)| {
                 page.options.iter().map(|option| option.names.clone()).collect()
             });
+            let text = String::from_utf8_lossy(bytes).into_owned();
             ExploredCommand {
                 page: parse(bytes, &leaf.words),
-                text: String::from_utf8_lossy(bytes).into_owned(),
+                extensions: file_extensions(&names.programs(), &format!("{} {text}", leaf.name())),
+                text,
                 found: FoundCommand {
                     words: leaf.words.clone(),
                     options,
@@ -180,17 +204,18 @@ impl Tree {
             Some((node.words.clone(), parse(bytes, &node.words)))
         });
         let rejected = rejections.values().map(|seen| &seen.key);
-        let misread = unknown.values().copied().chain(rejected).cloned();
+        let other_runs = unknown.values().copied().chain(rejected).cloned();
         Self {
             groups: groups.collect(),
             schema: tree.schema,
-            misread: misread.collect(),
+            other_runs: other_runs.collect(),
             listed_formats: tree
                 .nodes
                 .iter()
                 .filter_map(|node| node.page.as_ref())
                 .flat_map(listed_formats)
                 .collect(),
+            words: tree.nodes.iter().filter_map(|node| node.page.as_ref()).flat_map(words).collect(),
             notes: tree.unread.into_iter().collect(),
             commands,
             names,
@@ -262,6 +287,12 @@ fn listed_formats((_, page): &ParsedPage) -> Vec<OutputFormat> {
     let has_json = page.formats.json.is_some() || page.formats.json_by_default || other_json;
     let json = has_json.then_some(OutputFormat::Json);
     json.into_iter().chain(page.formats.jsonl.as_ref().map(|_| OutputFormat::Jsonl)).collect()
+}
+
+/// Returns the words on a page, in lower case.
+fn words((bytes, _): &ParsedPage) -> Vec<String> {
+    let text = String::from_utf8_lossy(bytes).to_lowercase();
+    text.split(|char: char| !char.is_alphanumeric()).map(str::to_owned).collect()
 }
 
 /// Returns whether the page of a command lists subcommands.

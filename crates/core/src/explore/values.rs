@@ -1,10 +1,12 @@
 //! Chooses values for the required arguments of a command, by their names and descriptions.
 
-use super::samples::SAMPLES;
+use super::samples::{SAMPLES, Sample};
 use super::settings::ExploreSettings;
 use super::tree::ExploredCommand;
 use crate::config::STALLED_PLACEHOLDER;
 use crate::targets::Argument;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 /// The value of an argument for which nothing else is known.
 pub(super) const NAME: &str = "agentnative-example";
@@ -54,7 +56,7 @@ const KINDS: [(&[&str], ValueKind); 5] = [
 ];
 
 /// Extensions of files, each with the words in a help page that name their kind.
-const EXTENSIONS: [(&str, &[&str]); 8] = [
+const EXTENSIONS: [(&str, &[&str]); 20] = [
     ("json", &["json"]),
     ("jsonl", &["jsonl", "ndjson"]),
     ("yaml", &["yaml", "yml"]),
@@ -63,11 +65,45 @@ const EXTENSIONS: [(&str, &[&str]); 8] = [
     ("md", &["markdown", "md"]),
     ("txt", &["text", "txt"]),
     ("py", &["python", "py"]),
+    ("ts", &["typescript", "ts"]),
+    ("js", &["javascript", "js"]),
+    ("html", &["html", "htm"]),
+    ("css", &["css"]),
+    ("xml", &["xml"]),
+    ("svg", &["svg", "svgs"]),
+    ("sql", &["sql"]),
+    ("db", &["database", "sqlite", "db"]),
+    ("sh", &["shell", "bash"]),
+    ("rs", &["rust"]),
+    ("png", &["png", "image", "images"]),
+    ("jpg", &["jpeg", "jpg", "image", "images"]),
 ];
+/// Maximum number of files to try for an argument.
+const MAX_FILES: usize = 4;
+/// Maximum number of values to try for an argument: with the folder, or with a name.
+pub(super) const MAX_VALUES: usize = MAX_FILES + 1;
 
-/// Returns what a name such as `FILE`, or a description, stands for.
+/// Returns the extensions of the files that a command probably reads, the most probable first: those whose kind the
+/// name of a program contains, then those that the help page names most often, then JSON, source code and text.
+pub(super) fn file_extensions(programs: &BTreeSet<&str>, page: &str) -> Vec<&'static str> {
+    let page = page.to_lowercase();
+    let words: Vec<&str> = page.split(|char: char| !char.is_alphanumeric()).collect();
+    let weight = |known: &[&str]| {
+        let in_name = |word: &&&str| word.len() > 2 && programs.iter().any(|name| name.contains(**word));
+        let mentions = words.iter().filter(|word| known.contains(word)).count();
+        (known.iter().filter(in_name).count(), mentions)
+    };
+    let mut weighted: Vec<(Reverse<(usize, usize)>, &'static str)> =
+        EXTENSIONS.iter().map(|(extension, known)| (Reverse(weight(known)), *extension)).collect();
+    weighted.retain(|(Reverse(weight), _)| *weight > (0, 0));
+    weighted.sort_by_key(|(weight, _)| *weight);
+    weighted.into_iter().map(|(_, extension)| extension).chain(["json", "py", "txt"]).collect()
+}
+
+/// Returns what a name such as `FILE`, or a description, stands for. Of alternatives such as `file|dir`, the first
+/// counts.
 pub(super) fn kind_of(text: &str) -> Option<ValueKind> {
-    let lower = text.to_lowercase();
+    let lower = text.split(['|', '/']).next().unwrap_or(text).to_lowercase();
     let words: Vec<&str> = lower.split(|char: char| !char.is_alphanumeric()).collect();
     let fits = |(known, _): &(&[&str], ValueKind)| known.iter().any(|word| words.contains(word));
     KINDS.into_iter().find(fits).map(|(_, kind)| kind)
@@ -91,7 +127,10 @@ impl ExploreSettings<'_> {
     /// best.
     pub(super) fn values(&self, kind: ValueKind, command: &ExploredCommand) -> Vec<String> {
         match kind {
-            ValueKind::File => self.file_values(command),
+            ValueKind::File => {
+                let folder = [".".to_owned()];
+                self.file_values(command).into_iter().chain(folder).collect()
+            }
             ValueKind::Folder => vec![".".to_owned()],
             ValueKind::Number => vec!["1".to_owned()],
             ValueKind::Date => vec!["2026-01-01".to_owned()],
@@ -100,28 +139,63 @@ impl ExploreSettings<'_> {
         }
     }
 
+    /// Like [`values`](Self::values), but also tries a file where the kind is unclear.
+    pub(super) fn more_values(&self, kind: ValueKind, command: &ExploredCommand) -> Vec<String> {
+        let files = if kind == ValueKind::Name { self.file_values(command) } else { Vec::new() };
+        self.values(kind, command).into_iter().chain(files).collect()
+    }
+
     /// Returns the value of an argument that seems to fit best.
     pub(super) fn value(&self, argument: &Argument, command: &ExploredCommand) -> String {
         let values = self.values(argument_kind(argument, &command.text), command);
         values.into_iter().next().unwrap_or_default()
     }
 
-    /// Returns up to three names of files: first those whose kind the page of the command names, then JSON, source code
-    /// and text. A file of the workspace comes before a sample.
+    /// Replaces the names of files that do not exist by a file with the same extension, if there is one.
+    pub(super) fn with_existing_files(&self, args: &[String]) -> Vec<String> {
+        let replace = |arg: &String| {
+            let (stem, extension) = arg.rsplit_once('.')?;
+            let is_file = !stem.is_empty() && !arg.starts_with('-') && !self.files.contains(arg);
+            self.file_with(extension).filter(|_| is_file)
+        };
+        args.iter().map(|arg| replace(arg).unwrap_or_else(|| arg.clone())).collect()
+    }
+
+    /// Returns the name of a file with this extension: one of the workspace, else a sample.
+    fn file_with(&self, extension: &str) -> Option<String> {
+        let own = self.files.iter().filter(|name| !name.starts_with(NAME));
+        let own = own.cloned().find(|name| has_extension(name, extension));
+        own.or_else(|| sample(extension).map(|sample| sample.name.to_owned()))
+    }
+
+    /// Returns the names of files, one for each extension.
     fn file_values(&self, command: &ExploredCommand) -> Vec<String> {
-        let page = format!("{} {}", command.leaf.name(), command.text).to_lowercase();
-        let words: Vec<&str> = page.split(|char: char| !char.is_alphanumeric()).collect();
-        let named = EXTENSIONS.iter().filter(|(_, known)| known.iter().any(|word| words.contains(word)));
-        let extensions = named.map(|(extension, _)| *extension).chain(["json", "py", "txt"]);
         let mut files: Vec<String> = Vec::new();
-        for extension in extensions {
-            let fits = |name: &&String| name.rsplit_once('.').is_some_and(|(_, end)| end == extension);
-            let sample = || SAMPLES.iter().map(|sample| sample.name.to_owned());
-            let own = self.files.iter().filter(|name| !name.starts_with(NAME)).find(fits).cloned();
-            let file = own.or_else(|| sample().find(|name| fits(&name)));
-            files.extend(file.filter(|file| !files.contains(file)));
+        for extension in &command.extensions {
+            files.extend(self.file_with(extension).filter(|file| !files.contains(file)));
         }
-        files.truncate(3);
+        files.truncate(MAX_FILES);
         files
     }
+}
+
+impl ExploredCommand {
+    /// Returns the samples that a command that reads stdin may understand, the most probable first.
+    pub(super) fn samples(&self) -> Vec<&'static Sample> {
+        let mut samples: Vec<&Sample> = Vec::new();
+        for sample in self.extensions.iter().filter_map(|extension| sample(extension)) {
+            if !samples.contains(&sample) {
+                samples.push(sample);
+            }
+        }
+        samples
+    }
+}
+
+fn sample(extension: &str) -> Option<&'static Sample> {
+    SAMPLES.iter().find(|sample| has_extension(sample.name, extension))
+}
+
+fn has_extension(name: &str, extension: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, end)| end == extension)
 }

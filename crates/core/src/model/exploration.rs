@@ -1,6 +1,6 @@
 //! The exploration of a target: calls that agentnative finds by itself, from help pages and examples.
 
-use super::OutputFormat;
+use super::{DerivedKind, OutputFormat};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -100,9 +100,12 @@ pub struct ExploredOrigin {
 pub struct Exploration {
     /// Commands without subcommands, in the order of the help pages; the target itself if it has no commands.
     pub commands: Vec<FoundCommand>,
-    /// The formats that no help page lists and that the target rejects, each with the name of a rejected call.
+    /// The formats that no help page lists and that the target rejects or ignores, each with the name of a call.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub absent_formats: BTreeMap<OutputFormat, String>,
+    /// The features that no help page lists and whose calls the target rejects, each with the name of a rejected call.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub absent_features: BTreeMap<DerivedKind, String>,
     /// Maximum number of calls.
     pub budget: usize,
     /// Number of calls that were made, without those of help pages.

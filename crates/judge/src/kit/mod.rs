@@ -1,5 +1,6 @@
 //! Code that the checks of several principles share. The principles import this module, and never each other.
 
+mod absent;
 mod calls;
 mod changed;
 mod differences;
@@ -12,6 +13,7 @@ mod pages;
 mod scenario;
 mod waiting;
 
+pub use absent::{absent_feature, absent_format};
 pub use calls::{ExampleValidator, InvalidCall};
 pub use changed::{RunChanges, is_folder, is_result, reading_probes, recorded_changes, varies_between_runs};
 pub use differences::{Difference, difference, differences, ends_early, list_first};
@@ -20,12 +22,14 @@ pub use error_object::{
     stderr_repeats_stdout,
 };
 pub use escapes::moves_cursor;
-pub use exits::{NO_FAILURE, declare_failure, declare_success, display_exit, exit_check, is_invalid_usage};
+pub use exits::{
+    NO_FAILURE, declare_failure, declare_success, display_exit, exit_check, fails_anyway, is_invalid_usage,
+};
 pub use flag_position::accepted_elsewhere;
 pub use network::judge_without_stalled_probe;
 pub use pages::{
-    Pages, PrintedPage, command_help_runs, help_run, prints_own_page, runs_of_kind, stdout_start,
-    target_names,
+    Pages, PrintedPage, command_help_runs, help_run, prints_own_page, requires_argument, runs_of_kind,
+    stdout_start, target_names,
 };
 pub use scenario::{lacking, scenario_run};
 pub use waiting::{judge_hang, looks_like_question, shows_pages};

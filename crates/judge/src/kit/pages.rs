@@ -100,6 +100,14 @@ pub fn target_names(context: &CheckContext) -> TargetNames {
     root_page(&run).1.clone()
 }
 
+/// Returns whether the help of the target shows a positional argument that each call needs.
+pub fn requires_argument(context: &CheckContext) -> bool {
+    help_run(context).is_some_and(|run| {
+        let arguments = &root_page(&run).0.interface.arguments;
+        arguments.iter().any(|argument| argument.required && argument.option.is_none())
+    })
+}
+
 /// Returns the parsed help page of the target, and the names that the target has in it and in its command line.
 fn root_page(run: &RunView) -> Arc<(CommandPage, TargetNames)> {
     run.context.scans.root_page(run.bytes(Stream::Stdout), || {

@@ -2,7 +2,8 @@
 
 use crate::context::{CheckContext, FormatSupport, RunView};
 use crate::kit::{
-    Pages, PrintedPage, declare_success, display_exit, exit_check, is_invalid_usage, lacking_keys,
+    Pages, PrintedPage, declare_success, display_exit, exit_check, fails_anyway, is_invalid_usage,
+    lacking_keys,
 };
 use crate::run_view::signal_words;
 use crate::verdict::{Assertion, Judgement, Reason, doubt, inconclusive};
@@ -85,7 +86,7 @@ pub fn judge_exit_code(context: &CheckContext, check: CheckId, code: i32) -> Jud
     }
     let expected = |probe: &&Probe| {
         !probe.runs_only_in_scenarios()
-            && (probe.is_source() || is_invalid_usage(probe))
+            && (probe.is_source() || is_invalid_usage(probe) && !fails_anyway(context, probe))
             && exit_check(context.profile, probe) == check
     };
     let (own, derived): (Vec<&Probe>, Vec<&Probe>) =

@@ -2,7 +2,7 @@
 
 use super::schemas::{self, SchemaError};
 use crate::context::{CheckContext, RunView};
-use crate::kit::{declare_success, difference, display_exit, ends_early, list_first};
+use crate::kit::{absent_feature, declare_success, difference, display_exit, ends_early, list_first};
 use crate::verdict::{Assertion, Finding, Judgement, inconclusive};
 use agentnative_contract::is_schema;
 use agentnative_core::catalogue::DerivedKind;
@@ -114,15 +114,19 @@ pub fn schema(context: &CheckContext) -> Judgement {
             Judgement::violated(vec![Finding::lacking("schema", remedy)])
         });
     }
+    let broken = |assertion| Judgement::from_assertions([assertion], "");
     let printed = context
         .known_probes(DerivedKind::Schema)
         .find_map(|probe| context.plain_run(probe, OutputFormat::Json));
     let Some(printed) = printed else {
-        return Judgement::unverified(
+        let absent = |run: RunView| {
+            let detail = format!("no help page names a schema, and `{}` is rejected", run.probe.name);
+            run.failed_at_reason("fails", Stream::Stderr, detail)
+        };
+        return absent_feature(context, DerivedKind::Schema).map(absent).map_or_else(|| Judgement::unverified(
             "no command that prints the schema is known: declare `schema`, or `false` if there is none (this check then fails: the standard requires it)",
-        );
+        ), broken);
     };
-    let broken = |assertion| Judgement::from_assertions([assertion], "");
     if printed.exit() != Some(0) {
         let detail = format!("the schema command exits with {}", display_exit(printed.exit()));
         return broken(printed.failed_at_reason("fails", Stream::Stderr, detail));

@@ -2,7 +2,7 @@
 
 use super::parity;
 use crate::context::{CheckContext, FormatSupport, RunView};
-use crate::kit::{declare_success, display_exit};
+use crate::kit::{self, declare_success, display_exit};
 use crate::verdict::{Assertion, Finding, Judgement, Unmet, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::FormatFlag;
@@ -84,15 +84,13 @@ pub fn format(context: &CheckContext) -> Judgement {
     )
 }
 
-/// Returns the finding about a format that the target does not have: exploration saw its flag rejected, or the
-/// configuration declares it.
+/// Returns the finding about a format that the target does not have: exploration saw its flag rejected or ignored, or
+/// the configuration declares it.
 fn absent_format(context: &CheckContext, format: OutputFormat) -> Assertion {
     let name = format.name();
-    let rejected = context.exploration.and_then(|exploration| exploration.absent_formats.get(&format));
-    let call = rejected.and_then(|call| context.all_probes.iter().find(|probe| probe.name == *call));
-    let rejected = call.and_then(|call| context.context_of(&call.id).plain_run(call, OutputFormat::Text));
-    if let Some(run) = rejected {
-        let detail = format!("no help page lists a {name} format, and `--output {name}` is rejected");
+    if let Some(run) = kit::absent_format(context, format) {
+        let effect = if run.exit() == Some(0) { "changes nothing" } else { "is rejected" };
+        let detail = format!("no help page lists a {name} format, and `--output {name}` {effect}");
         return run.failed_at_reason("refused", Stream::Stderr, detail);
     }
     let remedy = format!("add {name} to the target, then remove the key");

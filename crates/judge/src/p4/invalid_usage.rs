@@ -2,7 +2,7 @@
 
 use super::message::no_message;
 use crate::context::{CheckContext, RunView};
-use crate::kit::{exit_check, scenario_run};
+use crate::kit::{exit_check, fails_anyway, requires_argument, scenario_run};
 use crate::verdict::{Assertion, Judgement, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{CallOutcome, Case, CheckId, OutputFormat, ProbeId, Stream};
@@ -39,6 +39,7 @@ pub fn names_culprit(context: &CheckContext) -> Judgement {
         [(DerivedKind::UnknownFlag, UNKNOWN_FLAG), (DerivedKind::UnknownCommand, UNKNOWN_COMMAND)]
             .into_iter()
             .flat_map(|(kind, word)| context.derived_probes(kind).map(move |probe| (probe, word)))
+            .filter(|(probe, _)| !fails_anyway(context, probe))
             .flat_map(|(probe, word)| context.runs_of(probe).map(move |run| (run, word)))
             .filter(|(run, _)| !run.is_rejected_for_format() && !lacks_command(run) && !lacks_argument(run));
     // After the arguments, a tool with options before them may only report too many arguments.
@@ -69,13 +70,14 @@ fn lacks_command(run: &RunView) -> bool {
 }
 
 /// True if the target may have rejected the call because an argument is missing, and not because of the unknown flag.
-/// The text message of this call does not name the flag, but the message of a call with all arguments does.
+/// The text message of this call does not name the flag, but the usage shows a required argument, or the message of a
+/// call with all arguments names the flag.
 fn lacks_argument(run: &RunView) -> bool {
     let names_flag = |run: &RunView| run.mentions(UNKNOWN_FLAG.trim_start_matches('-'));
     let text = run.context.plain_run(run.probe, OutputFormat::Text);
     run.probe.is_kind(DerivedKind::UnknownFlag)
         && text.is_some_and(|text| text.exit() != Some(0) && !names_flag(&text))
-        && with_unknown_flag(run.context).any(|run| names_flag(&run))
+        && (requires_argument(run.context) || with_unknown_flag(run.context).any(|run| names_flag(&run)))
 }
 
 fn names_rejected_word(run: &RunView, word: &str) -> Assertion {

@@ -1,7 +1,7 @@
 //! `p6-completions`: completion scripts for shells need neither a home nor a valid configuration.
 
 use crate::context::{CheckContext, RunView};
-use crate::kit::{display_exit, target_names};
+use crate::kit::{absent_feature, display_exit, target_names};
 use crate::verdict::{Assertion, Finding, Judgement, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::FormatFlag;
@@ -18,6 +18,10 @@ pub fn completions(context: &CheckContext) -> Judgement {
         FormatFlag::Unspecified => true,
         FormatFlag::Given(_) => false,
     };
+    if let Some(run) = absent_feature(context, DerivedKind::Completions).filter(|_| guessed) {
+        let detail = format!("no help page names completion scripts, and `{}` is rejected", run.probe.name);
+        return Judgement::from_assertions([run.failed_at_reason("exit", Stream::Stderr, detail)], "");
+    }
     let calls = || context.derived_probes(DerivedKind::Completions);
     let runs = calls().flat_map(|probe| {
         let plain = probe.formats.iter().filter_map(|format| context.plain_run(probe, *format));

@@ -2,7 +2,7 @@
 
 use super::same_data::{self, Comparison};
 use crate::context::{CheckContext, RunView};
-use crate::kit::{accepted_elsewhere, difference, ends_early};
+use crate::kit::{absent_feature, accepted_elsewhere, difference, ends_early};
 use crate::lines::has_words;
 use crate::verdict::{Assertion, Finding, Judgement, Reason, doubt, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
@@ -15,6 +15,10 @@ pub fn quiet(context: &CheckContext) -> Judgement {
     let (data, failures): (Vec<&Probe>, Vec<&Probe>) =
         context.sources().partition(|probe| probe.prints_data());
     let mut assertions: Vec<Assertion> = absent_option_failures(context);
+    if let Some(run) = absent_feature(context, DerivedKind::Quiet) {
+        let detail = format!("no help page lists a quiet option, and `{}` is rejected", run.probe.name);
+        assertions.push(run.failed_at_reason("refused", Stream::Stderr, detail));
+    }
     let is_family = context.is_family();
     if data.is_empty() && !is_family {
         assertions.push(inconclusive("declare a probe that succeeds"));

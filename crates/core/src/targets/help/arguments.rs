@@ -44,11 +44,11 @@ impl Argument {
 }
 
 /// Returns the arguments of the command `path`, according to the usage on its page, and whether a subcommand follows
-/// them.
-pub(super) fn of_command(page: &HelpPage, path: &[&str]) -> (Vec<Argument>, bool) {
+/// them. `has_commands` tells whether the page lists subcommands.
+pub(super) fn of_command(page: &HelpPage, path: &[&str], has_commands: bool) -> (Vec<Argument>, bool) {
     let arguments_of_form = |form: &String| {
         let words = usage::words(form);
-        Some(up_to_command(words_after(&words, path)?, 0))
+        Some(up_to_command(words_after(&words, path)?, has_commands, 0))
     };
     page.usage.iter().find_map(arguments_of_form).unwrap_or_default()
 }
@@ -93,12 +93,12 @@ pub(super) fn words_after<'w, 't>(words: &'w [&'t str], path: &[&str]) -> Option
 
 /// Parses the words of a usage form into arguments; stops at the first word that stands for a subcommand.
 pub(super) fn parse(words: &[&str]) -> Vec<Argument> {
-    up_to_command(words, 0).0
+    up_to_command(words, true, 0).0
 }
 
 /// Like [`parse`], but also returns whether the words contain a subcommand. `depth` is the number of groups around the
 /// words.
-fn up_to_command(words: &[&str], depth: usize) -> (Vec<Argument>, bool) {
+fn up_to_command(words: &[&str], has_commands: bool, depth: usize) -> (Vec<Argument>, bool) {
     let mut all = Vec::new();
     let mut words = words.iter().copied().peekable();
     while let Some(word) = words.next() {
@@ -117,20 +117,21 @@ fn up_to_command(words: &[&str], depth: usize) -> (Vec<Argument>, bool) {
         } else if let Some(inner) = word.strip_prefix('(') {
             let first = inner.split(['|', ')']).next().unwrap_or_default().trim();
             if depth < MAX_DEPTH {
-                all.extend(up_to_command(&usage::words(first), depth + 1).0.into_iter().next());
+                all.extend(up_to_command(&usage::words(first), has_commands, depth + 1).0.into_iter().next());
             }
         } else if word.starts_with("[-") || word == "..." {
             // a flag, or a repetition
         } else if let Some(group) = optional_group(word) {
-            let inner = if depth < MAX_DEPTH { up_to_command(&group, depth + 1).0 } else { Vec::new() };
+            let inner =
+                if depth < MAX_DEPTH { up_to_command(&group, has_commands, depth + 1).0 } else { Vec::new() };
             for operand in inner {
                 if !all.iter().any(|known: &Argument| known.name == operand.name) {
                     all.push(Argument { required: false, ..operand });
                 }
             }
         } else {
-            // argparse shows a choice of commands as a word before `...`.
-            let chosen = words.peek() == Some(&"...") && !word.starts_with('[');
+            // argparse shows a choice of commands as a word before `...`, click an argument that can be repeated.
+            let chosen = has_commands && words.peek() == Some(&"...") && !word.starts_with('[');
             match usage::meaning(word) {
                 Meaning::Flags => {}
                 _ if chosen => return (all, true),
@@ -173,6 +174,8 @@ fn choices(word: &str) -> Option<Vec<String>> {
         !value.is_empty()
             && value.chars().all(|char| char.is_ascii_lowercase() || char.is_ascii_digit() || char == '-')
     };
-    (values.len() > 1 && values.iter().all(is_value))
+    // `file|dir` are kinds of values, not values.
+    let are_kinds = !word.contains('{') && values.iter().any(|value| usage::VALUE_WORDS.contains(value));
+    (values.len() > 1 && !are_kinds && values.iter().all(is_value))
         .then(|| values.iter().map(|&value| value.to_owned()).collect())
 }

@@ -1,13 +1,16 @@
 //! Finds the commands on a help page.
 
+use super::arguments;
 use super::command::Command;
 use super::layout::{HelpPage, SectionKind};
-use super::{arguments, usage};
+use super::usage::{self, Meaning};
 use std::collections::{BTreeMap, BTreeSet};
 
 const MAX_COMMANDS: usize = 500;
 /// Maximum number of words before the description in a list entry, if lower-case words can be arguments.
 const MAX_WORDS: usize = 4;
+/// Length of a name below which it is probably an alias.
+const MIN_NAME: usize = 3;
 
 /// Returns the commands on the page of the command `path`, in the order of the page. If the list of commands contains a
 /// usage of the program itself with a positional argument, also returns the placeholder of that argument.
@@ -28,6 +31,11 @@ pub(super) fn parse(page: &HelpPage, path: &[&str]) -> (Vec<Command>, Option<Str
     }
     if found.commands.is_empty() {
         found.add_from_forms(&page.usage, path);
+    }
+    if found.commands.is_empty() && page.usage.iter().any(|form| has_command(form, path)) {
+        for section in page.untitled_groups() {
+            found.add_listed(&page.entries(section));
+        }
     }
     // argparse lists an alias in braces like a command, and below as an alias: `list (ls)`.
     let aliases = aliases_in_brackets(page);
@@ -131,7 +139,8 @@ impl CommandCollector {
                 let known = self.commands.len();
                 self.add_entry(name, &words, about);
                 added = self.commands.len() > known;
-                entry_indent = Some(indent);
+                // In `i, install`, the names of other entries are below `install`.
+                entry_indent = Some(indent + line.find(name).unwrap_or_default());
             }
         }
     }
@@ -188,33 +197,13 @@ impl CommandCollector {
         let starts: Vec<(Vec<&str>, String)> =
             forms.iter().filter_map(|form| command_form(form, path)).collect();
         let names: BTreeSet<&str> = starts.iter().flat_map(|(names, _)| names.iter().copied()).collect();
-        if names.len() > 1 && !names.iter().any(|name| VALUE_WORDS.contains(name)) {
+        if names.len() > 1 && !names.iter().any(|name| usage::VALUE_WORDS.contains(name)) {
             for (names, rest) in &starts {
                 names.iter().for_each(|name| self.add_entry(name, rest, ""));
             }
         }
     }
 }
-
-/// Lower-case words that stand for a value in a usage, not for a command.
-const VALUE_WORDS: [&str; 16] = [
-    "destination",
-    "dest",
-    "dir",
-    "directory",
-    "file",
-    "files",
-    "filename",
-    "host",
-    "input",
-    "name",
-    "path",
-    "pattern",
-    "source",
-    "src",
-    "string",
-    "url",
-];
 
 /// Returns the names of commands after the program and its options in a usage form, such as `list|show`, and the words
 /// after them; `None` if anything else follows the program.
@@ -226,6 +215,13 @@ fn command_form<'f>(form: &'f str, path: &[&str]) -> Option<(Vec<&'f str>, Strin
     let names = usage::choices(first);
     let all_names = !first.starts_with('[') && names.iter().all(|name| is_name(name));
     all_names.then(|| (names, rest.copied().collect::<Vec<_>>().join(" ")))
+}
+
+/// Returns whether a usage form shows a command after the path, as in `tool [command] [flags]`.
+fn has_command(form: &str, path: &[&str]) -> bool {
+    let words = usage::words(form);
+    let words = arguments::words_after(&words, path).unwrap_or_default();
+    words.iter().any(|word| matches!(usage::meaning(word), Meaning::Command))
 }
 
 /// Returns whether a word can name a command: it starts with a lower-case letter or a digit, contains a letter, and
@@ -260,7 +256,14 @@ pub(super) fn program(page: &HelpPage) -> Option<&str> {
 /// `tool list`.
 fn repeated_program<'t>(lines: &[(usize, &'t str)]) -> Option<&'t str> {
     let outer = lines.iter().map(|(indent, _)| *indent).min()?;
-    let mut entries = lines.iter().filter(|(indent, _)| *indent == outer).map(|(_, line)| *line);
+    // yargs wraps a long entry within the brackets of an argument.
+    let is_wrapped = |line: &str| {
+        let head = line.split("  ").next().unwrap_or_default();
+        head.matches(['<', '[']).count() > head.matches(['>', ']']).count()
+    };
+    let outermost = lines.iter().filter(|(indent, _)| *indent == outer).map(|(_, line)| *line);
+    let mut continues = false;
+    let mut entries = outermost.filter(|line| !std::mem::replace(&mut continues, is_wrapped(line)));
     let program = entries.next()?.split_whitespace().next()?;
     let mut others = 0;
     let repeat = entries.all(|line| {
@@ -282,8 +285,8 @@ fn about_column(lines: &[(usize, &str)]) -> Option<usize> {
     most.map(|(column, _)| column)
 }
 
-/// Splits an entry of a list into the name of the command, its argument placeholders, and its description. The
-/// description follows two spaces, ` - ` or `: `, or starts at `column`, like the descriptions of other entries.
+/// Splits an entry of a list into the name of the command, its argument placeholders, and its description. A short
+/// alias can precede the name, as in `i, install`. The description follows two spaces, ` - ` or `: `, or starts at `column`, like the descriptions of other entries.
 /// Returns `None` for a line that is not an entry.
 fn split_entry(line: &str, column: Option<usize>) -> Option<(&str, String, &str)> {
     let split_at = |at: usize, width: usize| (&line[..at], line[at + width..].trim_start());
@@ -303,7 +306,7 @@ fn split_entry(line: &str, column: Option<usize>) -> Option<(&str, String, &str)
     let first = words.next()?;
     let mut alias_follows = first.ends_with(',');
     let names = first.trim_end_matches([',', ':']);
-    let name = names.split(['|', ',']).next().filter(|name| is_name(name))?;
+    let mut name = names.split(['|', ',']).next().filter(|name| is_name(name))?;
     // Only aliases and argument placeholders follow the name, never prose. A placeholder can be in lower case if spaces
     // separate the description.
     let is_separated =
@@ -314,6 +317,10 @@ fn split_entry(line: &str, column: Option<usize>) -> Option<(&str, String, &str)
     for word in words {
         if alias_follows {
             alias_follows = word.ends_with(',');
+            let alias = word.trim_end_matches([',', ':']);
+            if name.len() < MIN_NAME && alias.len() >= MIN_NAME && is_name(alias) {
+                name = alias;
+            }
         } else if word.starts_with(char::is_lowercase) && !is_placeholder(word) {
             return None;
         } else {

@@ -39,7 +39,7 @@ impl Interface {
         let mut options = options::parse(page);
         let (commands, positional_in_list) = commands::parse(page, path);
         let free_word = usage::free_positional(&page.usage, &commands).or(positional_in_list);
-        let (mut operands, before_command) = arguments::of_command(page, path);
+        let (mut operands, before_command) = arguments::of_command(page, path, !commands.is_empty());
         // A page that lists the command itself is shared by all commands, as with docopt.
         let lists = |commands: &[Command], name: &str| commands.iter().any(|command| command.name == name);
         let is_shared = path.first().is_some_and(|name| lists(&commands::parse(page, &[]).0, name));

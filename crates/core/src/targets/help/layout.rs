@@ -77,6 +77,14 @@ impl HelpPage {
         section.heading.map(|at| &self.lines[at])
     }
 
+    /// Returns the sections that may list commands although their headings do not say so, such as `Run your scripts:`.
+    pub(super) fn untitled_groups(&self) -> impl Iterator<Item = &Section> {
+        self.sections.iter().filter(|section| {
+            let heading = self.heading(section);
+            section.kind == SectionKind::Other && heading.is_some_and(|line| can_group_commands(&line.words))
+        })
+    }
+
     /// Returns all lines of a section, regardless of their indentation.
     pub(super) fn lines_of(&self, section: &Section) -> &[PageLine] {
         &self.lines[section.lines.clone()]
@@ -157,15 +165,16 @@ fn inner_heading(words: &str, outer: SectionKind) -> Option<SectionKind> {
     let is_title = words.starts_with(char::is_uppercase) && !words.contains("  ");
     match kind {
         SectionKind::Other if !is_title => None,
-        SectionKind::Other
-            if outer == SectionKind::Commands
-                && !has_word(words, &ARGUMENT_WORDS)
-                && !has_word(words, &PROSE_WORDS) =>
-        {
+        SectionKind::Other if outer == SectionKind::Commands && can_group_commands(words) => {
             Some(SectionKind::Commands)
         }
         kind => Some(kind),
     }
+}
+
+/// Returns whether a heading can be that of a group of commands: it names nothing else that help pages list.
+fn can_group_commands(words: &str) -> bool {
+    !has_word(words, &ARGUMENT_WORDS) && !has_word(words, &PROSE_WORDS)
 }
 
 /// Returns the kind of the section that a line starts if it is a heading; else `None`. A heading ends in a colon, is in

@@ -13,6 +13,26 @@ const FLAG_WORDS: [&str; 6] = ["option", "options", "opts", "flag", "flags", "sw
 /// Placeholder words that stand for all arguments of the command before them.
 const REST_WORDS: [&str; 7] = ["arg", "args", "argument", "arguments", "params", "parameters", "rest"];
 
+/// Lower-case words that stand for a value in a usage, not for a command.
+pub(super) const VALUE_WORDS: [&str; 16] = [
+    "destination",
+    "dest",
+    "dir",
+    "directory",
+    "file",
+    "files",
+    "filename",
+    "host",
+    "input",
+    "name",
+    "path",
+    "pattern",
+    "source",
+    "src",
+    "string",
+    "url",
+];
+
 /// Returns the placeholder of a positional argument that can stand where a command could, such as `[prompt]`. It is
 /// that of the first usage form with one.
 pub(super) fn free_positional(forms: &[String], commands: &[Command]) -> Option<String> {
