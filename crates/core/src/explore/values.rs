@@ -164,7 +164,7 @@ impl ExploreSettings<'_> {
     /// Returns the name of a file with this extension: one of the workspace, else a sample.
     fn file_with(&self, extension: &str) -> Option<String> {
         let own = self.files.iter().filter(|name| !name.starts_with(NAME));
-        let own = own.cloned().find(|name| has_extension(name, extension));
+        let own = own.clone().find(|name| has_extension(name, extension)).cloned();
         own.or_else(|| sample(extension).map(|sample| sample.name.to_owned()))
     }
 
