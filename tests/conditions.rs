@@ -6,7 +6,7 @@ use crate::simulated_target::{
 use agentnative::catalogue::Check;
 use agentnative::check::{Recording, judge};
 use agentnative::model::{CheckId, CheckResult, ProbeId, Status, Variant};
-use agentnative::run::{Chunk, FileLock, Leftover, Observation, RunEnd, Starvation, Waiting};
+use agentnative::run::{Chunk, FileLock, Leftover, Observation, RunEnd, Starvation, TripwireCall, Waiting};
 use std::time::Duration;
 
 /// Asserts the status of a result and a part of its message.
@@ -103,6 +103,21 @@ fn a_recording_without_the_required_data_is_unverified() {
         recording.observations.iter_mut().for_each(|run| run.outcome.trips = None);
         expect(&result_of(&recording), Status::Unverified, "the recording does not contain the programs");
     }
+}
+
+/// bat asks `less` for its version before it decides whether to start it.
+#[test]
+fn a_pager_that_is_asked_for_its_version_is_not_started() {
+    let config = "[[probe]]\nname = 'list'\nargs = ['list']\n";
+    let status_with = |args: &[&str]| {
+        let mut recording = record(config, &[CheckId::P6NoPager.check()], conforming);
+        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        let call = TripwireCall { program: "less".to_owned(), args };
+        recording.observations.iter_mut().for_each(|run| run.outcome.trips = Some(vec![call.clone()]));
+        judge(&recording, &[CheckId::P6NoPager.check()]).unwrap().results.remove(0).status
+    };
+    assert_eq!(status_with(&["--version"]), Status::NotApplicable);
+    assert_eq!(status_with(&["-R"]), Status::Fail);
 }
 
 #[test]

@@ -33,6 +33,7 @@ pub const TARGETS: &[Target] = &[
     targets::outcome::TARGET,
     targets::sanitize::TARGET,
     targets::help::TARGET,
+    targets::explore::TARGET,
 ];
 
 /// Returns the target with this name.

@@ -272,7 +272,8 @@ impl<'a> RunView<'a> {
     }
 
     /// Returns the command line of the first program that the run called for `purpose`, such as a browser or a pager;
-    /// `None` if it called none. Returns an error if the recording does not contain the called programs.
+    /// `None` if it called none or only asked for its version, as bat does. Returns an error if the recording does not
+    /// contain the called programs.
     pub fn called_program(&self, purpose: TripwirePurpose) -> Result<Option<String>, Reason> {
         let Some(trips) = &self.observation.trips else {
             if let RunEnd::NotStarted(..) = self.observation.end {
@@ -282,7 +283,8 @@ impl<'a> RunView<'a> {
                 format!("the recording does not contain the programs that {} called", self.label()).into()
             );
         };
-        let call = trips.iter().find(|trip| trip.purpose() == Some(purpose));
+        let asks_version = |args: &[String]| matches!(args, [arg] if arg == "--version" || arg == "-V");
+        let call = trips.iter().find(|trip| trip.purpose() == Some(purpose) && !asks_version(&trip.args));
         Ok(call.map(|trip| {
             let words = std::iter::once(trip.program.as_str()).chain(trip.args.iter().map(String::as_str));
             sanitize::sanitize_capped(words.collect::<Vec<_>>().join(" "), MAX_EXCERPT)

@@ -28,7 +28,7 @@ pub const TARGET: Target = Target {
     ],
 };
 
-fn seeds() -> Vec<Vec<u8>> {
+pub(super) fn seeds() -> Vec<Vec<u8>> {
     // Help pages are in the fixtures and in the tests.
     let mut seeds =
         corpus::texts(&["fixtures/clis", "docs", "tests/snapshots"], &["cli", ".md", ".py", ".sh", ".txt"]);

@@ -7,6 +7,7 @@ pub mod contract;
 pub mod diff;
 #[path = "../../../tests/support/events.rs"]
 mod events;
+pub mod explore;
 pub mod help;
 pub mod infer;
 pub mod json_lines;

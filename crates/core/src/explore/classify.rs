@@ -28,6 +28,8 @@ pub(super) fn classify(trial: &Trial, base: Option<&RunEnd>, seen: &Observation,
         (_, true) if base == Some(&seen.end) || base.is_some() && !names_invalid_word(trial, seen) => {
             CallOutcome::Refused
         }
+        // The usage may be misread, so that the call lacks nothing and fails for another reason.
+        (_, true) if trial.invalid.is_none() && !names_missing_argument(seen) => CallOutcome::Refused,
         (_, true) => CallOutcome::Invalid,
         _ if has_words(&seen.stderr.bytes.first(MAX_SEARCHED)) && seen.stdout.bytes.is_empty() => {
             CallOutcome::Refused
@@ -54,6 +56,19 @@ fn names_invalid_word(trial: &Trial, seen: &Observation) -> bool {
     let text = seen.stderr.bytes.first(MAX_SEARCHED);
     let text = String::from_utf8_lossy(&text);
     trial.invalid.as_ref().is_some_and(|word| text.contains(word.trim_start_matches('-')))
+}
+
+/// Words in a message about a missing argument.
+const MISSING: [&str; 12] = [
+    "argument", "at least", "expected", "few", "missing", "must", "need", "no ", "operand", "require",
+    "specif", "usage",
+];
+
+fn names_missing_argument(seen: &Observation) -> bool {
+    [&seen.stderr, &seen.stdout].into_iter().any(|stream| {
+        let text = String::from_utf8_lossy(&stream.bytes.first(MAX_SEARCHED)).to_lowercase();
+        MISSING.iter().any(|word| text.contains(word))
+    })
 }
 
 fn has_words(bytes: &[u8]) -> bool {

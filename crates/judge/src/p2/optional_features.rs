@@ -119,13 +119,14 @@ pub fn schema(context: &CheckContext) -> Judgement {
         .known_probes(DerivedKind::Schema)
         .find_map(|probe| context.plain_run(probe, OutputFormat::Json));
     let Some(printed) = printed else {
-        let absent = |run: RunView| {
-            let detail = format!("no help page names a schema, and `{}` is rejected", run.probe.name);
-            run.failed_at_reason("fails", Stream::Stderr, detail)
+        let prints_json = context.profile.known_formats.iter().any(|format| format.is_json());
+        let Some(run) = absent_feature(context, DerivedKind::Schema).filter(|_| prints_json) else {
+            return Judgement::unverified(
+                "no command that prints the schema is known: declare `schema`, or `false` if there is none (this check then fails: the standard requires it)",
+            );
         };
-        return absent_feature(context, DerivedKind::Schema).map(absent).map_or_else(|| Judgement::unverified(
-            "no command that prints the schema is known: declare `schema`, or `false` if there is none (this check then fails: the standard requires it)",
-        ), broken);
+        let detail = format!("no help page names a schema, and `{}` is rejected", run.probe.name);
+        return broken(run.failed_at_reason("fails", Stream::Stderr, detail));
     };
     if printed.exit() != Some(0) {
         let detail = format!("the schema command exits with {}", display_exit(printed.exit()));
