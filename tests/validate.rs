@@ -43,6 +43,39 @@ fn errors_have_file_line_column_pointer_and_path_in_the_schema() {
 }
 
 #[test]
+fn the_first_event_selects_the_contract() {
+    let example = |path: &str| format!("{}/contracts/{path}", env!("CARGO_MANIFEST_DIR"));
+    let (codex, claude) = (
+        example("codex-exec/examples/valid/answer.jsonl"),
+        example("claude-stream/examples/valid/interrupted.jsonl"),
+    );
+    let output = validate(&["--contract", "auto", "--json", &codex, &claude]).assert().code(1);
+    let data: Value = serde_json::from_slice(&output.get_output().stdout).unwrap();
+    let files = data["data"]["files"].as_array().unwrap();
+    let contracts: Vec<&Value> = files.iter().map(|file| &file["contract"]).collect();
+    assert_eq!(contracts, ["codex-exec", "claude-stream@2.1.197"]);
+    let args = ["--contract", "auto", "--exit-code", "0", "--condition", "interrupted", &claude];
+    validate(&args).assert().code(0).stdout(predicate::str::contains(
+        "valid (1 record, contract claude-stream@2.1.197, 1 known finding)",
+    ));
+    validate(&["--contract", "auto"])
+        .write_stdin("{\"type\":\"x\"}")
+        .assert()
+        .code(1)
+        .stderr(predicate::str::contains("-: no bundled contract accepts the first event"));
+}
+
+#[test]
+fn an_interrupted_run_has_to_be_declared() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/contracts/codex-exec/examples/valid/interrupted.jsonl");
+    validate(&["--contract", "codex-exec", "--exit-code", "1", file]).assert().code(1).stdout(
+        predicate::str::contains(
+            "; if the run is `interrupted` (SIGINT ended the run), declare it: `validate --condition interrupted`",
+        ),
+    );
+}
+
+#[test]
 fn exit_code_and_data_are_judged_together() {
     let error = r#"{"success":false,"query":"","error":"no"}"#;
     validate(&["--contract", "dexter-flat", "--exit-code", "1"]).write_stdin(error).assert().code(0);

@@ -3,7 +3,7 @@
 use super::contracts::LoadedContracts;
 use super::explore::ExploreClock;
 use super::phases::{Discovered, Discovery, MissingRuns, RunsSoFar, missing_runs};
-use super::program_contract::ChosenContract;
+use super::program_contract::Selection;
 use super::progress::{Observer, Progress};
 use super::run_environment::{Services, store_workspaces};
 use super::runs::{Runs, redact_secrets};
@@ -27,7 +27,8 @@ struct Prepared {
     target: Target,
     config: Option<Config>,
     contracts: LoadedContracts,
-    chosen: Option<ChosenContract>,
+    /// Notes of the report on the contract of the target.
+    notes: Vec<String>,
     declared: Vec<Probe>,
     profile: TargetProfile,
 }
@@ -89,7 +90,7 @@ impl Session {
         if let Some(exploration) = &mut recording.exploration {
             exploration.incomplete = clock.incomplete(runs.interrupted.is_some());
         }
-        recording.notes = prepared.chosen.iter().filter_map(|chosen| chosen.note.clone()).collect();
+        recording.notes.clone_from(&prepared.notes);
         finish_recording(&mut recording, checks, &prepared, &mut runs)?;
         recording.notes.extend(discovered.notes);
         if discovery.is_behavioral() && runs.interrupted.is_none() {
@@ -104,7 +105,8 @@ impl Session {
         redact_secrets(&target.config, runner)?;
         let mut contracts = LoadedContracts::default();
         let mut declared = self.declared_probes(&target, config.as_ref(), &mut contracts)?;
-        let chosen = self.chosen_contract(&mut target, config.as_ref(), runner)?;
+        let Selection { contract: chosen, notes } =
+            self.chosen_contract(&mut target, config.as_ref(), runner)?;
         let mut contract = None;
         if let Some(chosen) = &chosen {
             let (name, loaded) = contracts.use_single_contract(&chosen.name, &chosen.root, &mut declared)?;
@@ -113,8 +115,10 @@ impl Session {
             }
             contract = Some(name);
         }
-        let profile = TargetProfile { contract, ..TargetProfile::from_config(&target.config) };
-        Ok(Prepared { target, config, contracts, chosen, declared, profile })
+        let contract_caution = chosen.and_then(|chosen| chosen.caution);
+        let profile =
+            TargetProfile { contract, contract_caution, ..TargetProfile::from_config(&target.config) };
+        Ok(Prepared { target, config, contracts, notes, declared, profile })
     }
 
     /// Prepares the run environment: home, workspaces, service ports and protected folders.

@@ -11,8 +11,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read;
 use std::iter;
 use std::path::{Path, PathBuf};
+
+/// The name by which the first event selects the contract.
+const AUTO: &str = "auto";
 
 #[derive(clap::Args)]
 #[command(after_help = "Exit codes: 0 all files are valid, 1 a file is invalid.
@@ -21,7 +25,8 @@ Examples:
   agentnative validate --contract list.schema.json list.json
   mycli list --json | agentnative validate --contract list.schema.json")]
 pub(super) struct ValidateArgs {
-    /// Bundled contract, contract folder or schema file (a path has a `/` or ends in .json).
+    /// Bundled contract, contract folder or schema file (a path has a `/` or ends in .json), or auto: the contract of
+    /// the agent that printed the first event.
     #[arg(long, value_name = "NAME|SCHEMA", add = complete::contracts())]
     contract: String,
     /// Read the files as one `document` each, as JSON `lines`, or as an `array` of events each [default: as the
@@ -71,6 +76,9 @@ pub(super) struct ValidatedFile {
     records: u64,
     /// Length in bytes.
     bytes: u64,
+    /// The contract that `auto` selected for the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    contract: Option<String>,
     /// The first errors.
     errors: Vec<Violation>,
     /// Number of errors that are not listed.
@@ -103,6 +111,8 @@ enum ValidationLine<'a> {
         valid: bool,
         records: u64,
         bytes: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        contract: Option<&'a str>,
         more: u64,
         unknown_types: &'a BTreeMap<String, u64>,
         unjudged: u64,
@@ -128,7 +138,8 @@ struct Found<'a> {
 }
 
 pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
-    let contract = Contract::by_name(Path::new(""), &args.contract)?;
+    let named =
+        (args.contract != AUTO).then(|| Contract::by_name(Path::new(""), &args.contract)).transpose()?;
     let stderr =
         args.stderr.as_deref().map(|path| fs::read(path).map_err(|error| Error::data_file(path, &error)));
     let stderr = stderr.transpose()?;
@@ -137,27 +148,37 @@ pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
         condition: args.condition.as_deref(),
         stderr: stderr.as_deref(),
     };
-    let conditions = contract.summary().conditions.into_iter().map(|condition| condition.name);
-    let names: Vec<String> = conditions.collect();
-    if let Some(name) = exit.condition.filter(|name| !names.iter().any(|known| known == name)) {
+    let summary = named.as_ref().map(Contract::summary);
+    let conditions = summary.map(|summary| summary.conditions.into_iter().map(|condition| condition.name));
+    let names: Option<Vec<String>> = conditions.map(Iterator::collect);
+    if let Some((name, names)) =
+        exit.condition.zip(names).filter(|(name, names)| !names.iter().any(|known| known == name))
+    {
         let error = Error::usage(format!("the contract has no condition `{name}`"));
         return Err(error.hint(match names.as_slice() {
             [] => "the contract has no conditions; omit --condition".to_owned(),
             names => format!("conditions: {}", names.join(", ")),
         }));
     }
-    let framing = args.framing.unwrap_or(contract.framing());
-    let settings = Settings { framing, max_errors: args.max_errors, exit, threads: 1 };
     let paths = args.data.paths()?;
-    let (named, mut files) = (paths.len(), Vec::new());
+    let (count, mut files) = (paths.len(), Vec::new());
     let judge = |file: DataFile, threads: usize, progress: &mut dyn FnMut(u64)| {
-        let mut settings = Settings { threads, ..settings };
-        if args.framing.is_none() && contract.is_bare_schema() && file.framing == Some(Framing::Lines) {
-            settings.framing = Framing::Lines;
+        let validate = |contract: &Contract, reader: Box<dyn Read + Send>, progress: &mut dyn FnMut(u64)| {
+            let is_lines = contract.is_bare_schema() && file.framing == Some(Framing::Lines);
+            let default = if is_lines { Framing::Lines } else { contract.framing() };
+            let framing = args.framing.unwrap_or(default);
+            let settings = Settings { framing, max_errors: args.max_errors, exit, threads };
+            let mut verdict = Validation::new(contract, settings).validate(reader, progress)?;
+            verdict.keep_first(settings.max_errors);
+            Ok::<_, std::io::Error>(verdict)
+        };
+        if let Some(contract) = &named {
+            let verdict = validate(contract, file.reader, progress)?;
+            return Ok(ValidatedFile::new(file.name, None, verdict));
         }
-        let mut verdict = Validation::new(&contract, settings).validate(file.reader, progress)?;
-        verdict.keep_first(settings.max_errors);
-        Ok(ValidatedFile::new(file.name, verdict))
+        let (contract, reader) = Contract::detect(file.reader)?;
+        let verdict = validate(&contract, Box::new(reader), progress)?;
+        Ok(ValidatedFile::new(file.name, Some(contract.name().to_owned()), verdict))
     };
     let (unreadable, error) = read_each(paths, args.jobs, output, judge, |_, file, output| {
         output.stream(file.lines(), |page| show(&file, page))?;
@@ -171,15 +192,16 @@ pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
     }
     let invalid = files.iter().filter(|file| !file.valid).count();
     let valid = invalid == 0 && unreadable.is_empty();
-    let validated = Validated { contract: contract.name().to_owned(), valid, files, unreadable };
+    let contract = named.map_or_else(|| AUTO.to_owned(), |contract| contract.name().to_owned());
+    let validated = Validated { contract, valid, files, unreadable };
     let (contract, files) = (&validated.contract, validated.files.len());
     let unreadable = validated.unreadable.len();
     let summary = ValidationLine::Summary { contract, valid, files, invalid, unreadable };
     let lines = validated.unreadable.iter().map(ValidationLine::Unreadable).chain([summary]);
     output.emit_records("validate", valid, &validated, lines, |page| {
-        if named > 1 {
+        if count > 1 {
             let unread = if unreadable > 0 { format!(", {unreadable} unreadable") } else { String::new() };
-            page.text(&format!("{named} files, {invalid} invalid{unread}"));
+            page.text(&format!("{count} files, {invalid} invalid{unread}"));
         }
     })?;
     if let Some(error) = error {
@@ -196,9 +218,10 @@ pub(super) fn run(args: &ValidateArgs, output: &mut Output) -> Result<u8> {
 }
 
 impl ValidatedFile {
-    fn new(file: String, verdict: Verdict) -> Self {
+    fn new(file: String, contract: Option<String>, verdict: Verdict) -> Self {
         Self {
             file,
+            contract,
             valid: verdict.is_valid(),
             records: verdict.records,
             bytes: verdict.bytes,
@@ -221,6 +244,7 @@ impl ValidatedFile {
             valid: self.valid,
             records: self.records,
             bytes: self.bytes,
+            contract: self.contract.as_deref(),
             more: self.more,
             unknown_types: &self.unknown_types,
             unjudged: self.unjudged,
@@ -231,6 +255,9 @@ impl ValidatedFile {
     /// Formats the counts of a file: `3 records, 1 known finding`.
     fn notes(&self) -> String {
         let mut notes = counted(self.records, "record");
+        if let Some(contract) = &self.contract {
+            notes.push_str(&format!(", contract {contract}"));
+        }
         let unknown: u64 = self.unknown_types.values().sum();
         if unknown > 0 {
             notes.push_str(&format!(", {unknown} of {} unknown types", self.unknown_types.len()));

@@ -36,11 +36,12 @@ fn name_and_version_of_an_agent_select_its_contract() {
         ("codex", "codex-cli 0.42.0", &[], Some("codex-exec@0.42")),
         // Another program with this name, and versions that the contract does not cover.
         ("codex", "codex 0.169.0", &[], None),
-        ("codex", "codex-cli 0.1.0", &[], None),
         ("codex", "codex-cli", &[], None),
         ("other", "codex-cli 0.169.0", &[], None),
         ("codex", "codex-cli 0.169.0", &["--contract", "none"], None),
-        ("claude", "2.1.197 (Claude Code)", &["--contract", "auto"], Some("claude-stream")),
+        ("claude", "2.1.332 (Claude Code)", &["--contract", "auto"], Some("claude-stream")),
+        ("claude", "2.1.197 (Claude Code)", &["--contract", "auto"], Some("claude-stream@2.1.197")),
+        ("kilo", "7.7.7", &[], Some("opencode-run@7.7.7")),
     ] {
         let data = check_program(name, printed, args).data();
         let notes = data["notes"].as_array().cloned().unwrap_or_default();
@@ -57,9 +58,35 @@ fn name_and_version_of_an_agent_select_its_contract() {
         };
         assert_eq!(result["status"], expected, "{name} {printed} {args:?}: {result}");
     }
-    let error = check_program("other", "1.0", &["--contract", "auto"]);
-    assert_eq!(error.code, Some(78));
-    assert_eq!(error.error()["message"], "no bundled contract describes the program other");
+    for (name, printed, message) in [
+        ("other", "1.0", "no bundled contract describes the program other"),
+        (
+            "codex",
+            "codex 1",
+            "no contract applies: codex-exec is for codex (`codex-cli`) >=0.44 or >=0.40, <0.43; `--version` prints \"codex 1\"",
+        ),
+    ] {
+        let error = check_program(name, printed, &["--contract", "auto"]);
+        assert_eq!((error.code, &error.error()["message"]), (Some(78), &json!(message)));
+    }
+}
+
+/// A version that was not checked is judged by the contract; one outside of all ranges is not.
+#[test]
+fn a_version_that_was_not_checked_is_noted() {
+    let data = check_program("claude", "2.2.0 (Claude Code)", &[]).data();
+    let note = "2.2.0 is newer than 2.1.332, the last version that was checked";
+    assert_eq!(data["notes"][1], note);
+    let message = data["results"][0]["message"].as_str().unwrap();
+    assert!(message.contains(&format!("({note})")), "{message}");
+    // kilo has version numbers of its own.
+    let data = check_program("opencode", "7.7.7", &[]).data();
+    assert_eq!(data["notes"][1], "7.7.7 is newer than 1.18.33, the last version that was checked");
+
+    let data = check_program("codex", "codex-cli 0.1.0", &[]).data();
+    let note = "no contract applies: codex-exec is for codex (`codex-cli`) >=0.44 or >=0.40, <0.43; `--version` prints \"codex-cli 0.1.0\"";
+    assert_eq!(data["notes"][0], note);
+    assert_eq!(data["results"][0]["status"], "not-applicable");
 }
 
 #[test]
@@ -86,14 +113,17 @@ fn the_automatic_updates_of_a_known_agent_are_disabled() {
 fn a_named_contract_uses_the_version_of_the_program() {
     for (printed, note) in [
         ("codex-cli 0.42.1", "the contract codex-exec@0.42 applies to 0.42.1"),
-        ("codex-cli 0.43.0", "the contract codex-exec has no version for 0.43.0: the nearest, 0.42, applies"),
+        (
+            "codex-cli 0.43.0",
+            "the contract codex-exec is for >=0.44 or >=0.40, <0.43, not for 0.43.0: the nearest, 0.42, applies",
+        ),
         ("codex-cli", "`--version` prints no version number: the newest version of the contract applies"),
     ] {
         let data = check_program("tool", printed, &["--contract", "codex-exec"]).data();
         assert_eq!(data["notes"][0], note);
     }
     // An explicit version of the contract, and a program that is not the agent.
-    for (printed, contract) in [("codex-cli 0.42.1", "codex-exec@0.169"), ("tool 0.42.1", "codex-exec")] {
+    for (printed, contract) in [("codex-cli 0.42.1", "codex-exec@0.171.0"), ("tool 0.42.1", "codex-exec")] {
         let data = check_program("tool", printed, &["--contract", contract]).data();
         assert_eq!(data.get("notes"), None);
         assert_eq!(data["results"][0]["status"], "fail");

@@ -175,8 +175,8 @@ fn completions_offer_the_known_values() {
     assert_eq!(offered(&["check", "--report"], "g"), "github= gitlab=");
     assert_eq!(offered(&["report", "merge", "--report"], "html=dex"), "html=dexter.schema.json");
     // Versions of a contract after its name; keys of the configuration by path, otherwise by name.
-    assert_eq!(offered(&["contract", "show"], "codex-exec@"), "codex-exec@0.169 codex-exec@0.42");
-    assert_eq!(offered(&["validate", "--contract"], "codex-exec@0.1"), "codex-exec@0.169");
+    assert_eq!(offered(&["contract", "show"], "codex-exec@"), "codex-exec@0.171.0 codex-exec@0.42");
+    assert_eq!(offered(&["validate", "--contract"], "codex-exec@0.1"), "codex-exec@0.171.0");
     assert_eq!(offered(&["contract", "diff"], "codex-exec@0.42"), "codex-exec@0.42");
     assert_eq!(offered(&["contract", "show"], "no-such@"), "");
     assert_eq!(offered(&["explain", "config"], "target.time"), "target.timeout");
@@ -196,7 +196,7 @@ fn completions_offer_the_known_values() {
     };
     assert_eq!(
         split("agentnative contract show codex-exec@", "agentnative contract show codex-exec @"),
-        "0.169 0.42"
+        "0.171.0 0.42"
     );
     assert_eq!(
         split("agentnative  contract show codex-exec@0.4", "agentnative contract show codex-exec @ 0.4"),

@@ -130,7 +130,9 @@ impl Contract {
     /// Returns the bundled contract that describes this program, or `None`. A contract names its program in the
     /// table `[program]`.
     pub fn for_program(program: &str) -> Option<Self> {
-        let is_for = |contract: &Self| contract.program().is_some_and(|known| known.name == program);
+        let is_for = |contract: &Self| {
+            contract.program().is_some_and(|known| known.name.iter().any(|name| name == program))
+        };
         // Only contracts that mention the program are compiled.
         let mentions_it =
             |name: &&str| bundled(name, CONTRACT_FILE).is_some_and(|text| text.contains(program));
@@ -144,8 +146,17 @@ impl Contract {
 
     /// Chooses the version of the contract for a program that printed `printed` for `--version`. Returns `None` if
     /// `printed` contains no version number, or the contract has no versions.
-    pub fn version_for(&self, printed: &str) -> Option<VersionChoice<'_>> {
-        version::choose(self.versions(), &version::find_version(printed)?)
+    pub fn version_for(&self, program: &str, printed: &str) -> Option<VersionChoice<'_>> {
+        version::choose(self.versions(), Some(program), &version::find_version(printed)?)
+    }
+
+    /// Returns the ranges of the versions of `program` that the contract describes, such as `>=0.42, <0.44`.
+    pub fn ranges(&self, program: &str) -> Vec<&str> {
+        self.versions()
+            .iter()
+            .filter(|version| version.is_of(program))
+            .map(|version| &*version.range)
+            .collect()
     }
 
     pub(super) fn from_toml(

@@ -17,6 +17,8 @@ pub enum ErrorKind {
     Findings,
     /// There was nothing to run, to check or to infer from: exit code 1.
     NothingRun,
+    /// The output is not one of a known agent, so nothing is known about the run: exit code 1.
+    Unrecognised,
     /// The output or a file could not be written: exit code 1.
     Write,
     /// The work on a document or a schema needs too much time or memory: exit code 1.
@@ -39,6 +41,7 @@ impl ErrorKind {
         match self {
             Self::Findings
             | Self::NothingRun
+            | Self::Unrecognised
             | Self::Write
             | Self::Budget
             | Self::Isolation
@@ -54,6 +57,7 @@ impl ErrorKind {
         match self {
             Self::Findings => "findings",
             Self::NothingRun => "nothing-run",
+            Self::Unrecognised => "unrecognised",
             Self::Write => "write",
             Self::Budget => "budget",
             Self::Isolation => "isolation",
@@ -135,8 +139,12 @@ impl Error {
         Self::new(kind, format!("cannot {action} {}: {error}", path.display()))
     }
     /// Creates an error for a data file of the command line that cannot be read: of kind `Usage` if the file does not
-    /// exist or is not a file, or else as in [`Error::io`].
+    /// exist or is not a file, or else as in [`Error::io`]. If `error` contains an error of this type, it is about the
+    /// contents of the file.
     pub fn data_file(path: &std::path::Path, error: &std::io::Error) -> Self {
+        if let Some(inner) = error.get_ref().and_then(|inner| inner.downcast_ref::<Self>()) {
+            return Self { message: format!("{}: {}", path.display(), inner.message), ..inner.clone() };
+        }
         use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
         let is_usage = matches!(error.kind(), NotFound | IsADirectory | NotADirectory);
         let kind = if is_usage { ErrorKind::Usage } else { ErrorKind::General };

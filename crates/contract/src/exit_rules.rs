@@ -101,7 +101,14 @@ fn judge_condition<'s>(
     } else {
         format!("; this payload requires exit code {}", alternatives(fitting))
     };
-    report(format!("exit code {code} means \"{}\", but {reason}{hint}", first.what.trim_end_matches('.')));
+    let undeclared = spec.conditions.iter().find(|condition| {
+        condition.declared && condition.exit.contains(&code) && run.mismatch(condition).is_none()
+    });
+    let declare = undeclared.map_or_else(String::new, |condition| {
+        format!("; if {}, declare it: `validate --condition {}`", describe(condition), condition.name)
+    });
+    let means = first.what.trim_end_matches('.');
+    report(format!("exit code {code} means \"{means}\", but {reason}{hint}{declare}"));
     (events > 0, None)
 }
 

@@ -6,7 +6,7 @@ use crate::spanned_toml::{Table, Value, collect_all, name_hint};
 use semver::VersionReq;
 
 /// Keys of a `[[versions]]` table that describe the version itself, and do not override the contract.
-const VERSION_KEYS: [&str; 4] = ["version", "range", "drift", "drops"];
+const VERSION_KEYS: [&str; 5] = ["version", "range", "program", "drift", "drops"];
 /// Arrays of tables, such as `[[rule]]`, to which a version adds tables. Each has the key that identifies a table in
 /// it.
 pub(super) const EXTENDED_TABLES: [(&str, &str); 3] =
@@ -86,8 +86,8 @@ pub(super) fn parse_version(table: &Table<'_>) -> Option<ContractVersion> {
             Err(_) => value.report("expected a range of versions, such as \">=0.42, <0.44\""),
         }
     });
-    let drift = table.get("drift").and_then(|value| non_empty_string(&value));
-    Some(ContractVersion { version: name?, range: range?, drift })
+    let text = |key: &str| table.get(key).and_then(|value| non_empty_string(&value));
+    Some(ContractVersion { version: name?, range: range?, program: text("program"), drift: text("drift") })
 }
 
 /// Returns whether a `[[versions]]` table changes the contract: it has `drops` or keys that override the contract.

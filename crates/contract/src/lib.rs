@@ -11,6 +11,7 @@ mod counted;
 mod data_file;
 mod decimal;
 mod decompress;
+mod detect;
 mod discriminator;
 pub mod error;
 mod exit_rules;

@@ -69,7 +69,8 @@ fn parse(file: &Table<'_>, wanted: Option<&str>) -> Result<(Spec, HashMap<String
 /// Returns the version with the name `wanted`, or the one whose range includes the program version `wanted`.
 fn choose<'v>(versions: &'v [ContractVersion], wanted: &str) -> Option<&'v ContractVersion> {
     let named = versions.iter().find(|version| version.version == wanted);
-    let fitting = || version::choose(versions, &version::find_version(wanted)?).filter(|choice| choice.fits);
+    let fitting =
+        || version::choose(versions, None, &version::find_version(wanted)?).filter(|choice| choice.fits);
     named.or_else(|| fitting().map(|choice| choice.version))
 }
 
@@ -178,7 +179,7 @@ fn reference(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Optio
 
 fn events(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Option<EventTypes> {
     let table = value.table("[events]", "a table: `type` and [events.schemas]")?;
-    table.report_unknown_keys(&["type", "unknown", "first", "last", "schemas"]);
+    table.report_unknown_keys(&["type", "version", "unknown", "first", "last", "schemas"]);
     let parts = table.require("type", "the JSON pointer of the event type, such as \"/type\"");
     let parts = parts.and_then(|value| discriminator(&value));
     let schemas = table.require("schemas", "a table that maps event types to schemas");
@@ -199,6 +200,7 @@ fn events(value: &Value<'_>, references: &mut HashMap<String, Span>) -> Option<E
     Some(EventTypes {
         discriminator,
         subtype,
+        version: table.get("version").and_then(|value| pointer(&value)),
         allow_unknown: table
             .require("unknown", "\"allow\" or \"reject\" for event types without a schema")
             .and_then(|value| value.choice(&[("allow", true), ("reject", false)]))
@@ -278,11 +280,13 @@ fn condition(
 fn program(value: &Value<'_>) -> Option<ContractProgram> {
     let table = value.table("[program]", "a table: `name`, `prints`, `timeout` and `env`")?;
     table.report_unknown_keys(&["name", "prints", "timeout", "env"]);
-    let name = table.require("name", "the name of the program").and_then(|value| non_empty_string(&value));
+    let names = table.require("name", "the name of the program").and_then(|value| {
+        collect_all(one_or_more(&value, "names of programs")?.iter().map(non_empty_string))
+    });
     let prints = table.get("prints").and_then(|value| non_empty_string(&value));
     let timeout = table.get("timeout").and_then(|value| value.seconds());
     let env = table.get("env").and_then(|value| value.variables()).unwrap_or_default();
-    Some(ContractProgram { name: name?, prints, timeout: timeout.map(|timeout| timeout.as_secs()), env })
+    Some(ContractProgram { name: names?, prints, timeout: timeout.map(|timeout| timeout.as_secs()), env })
 }
 
 fn finding(table: &Table<'_>) -> Option<Finding> {

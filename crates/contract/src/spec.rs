@@ -110,8 +110,8 @@ impl Spec {
 /// The program whose output a contract describes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ContractProgram {
-    /// Name of the executable.
-    pub name: String,
+    /// Names of the executable. Several are different programs with the same output.
+    pub name: Vec<String>,
     /// Text that `--version` of the program prints in addition to the version number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prints: Option<String>,
@@ -134,6 +134,8 @@ pub(crate) struct EventTypes {
     /// The pointer to the subtype of an event. The event type is `TYPE/SUBTYPE` if the contract defines it, or else
     /// `TYPE`.
     pub subtype: Option<Pointer>,
+    /// The pointer to the version of the program, in events that contain it.
+    pub version: Option<Pointer>,
     /// The name of each event type with the reference to its schema, in the order of the file.
     pub schemas: Vec<(String, String)>,
     /// Whether events of types that are not in `schemas` are allowed; they are counted.

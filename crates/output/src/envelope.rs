@@ -54,6 +54,7 @@ impl From<&Error> for ErrorObject {
         let words = match error.kind {
             ErrorKind::Findings => "requirement not met",
             ErrorKind::NothingRun => "nothing run",
+            ErrorKind::Unrecognised => "output not recognised",
             ErrorKind::Write => "write error",
             ErrorKind::Budget => "budget spent",
             ErrorKind::Isolation => "isolation unavailable",

@@ -127,6 +127,38 @@ fn examples_have_the_expected_verdicts() {
     assert!(wrong.is_empty(), "{} examples:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// The first event of an output selects the contract that describes it.
+#[test]
+fn examples_select_their_contract() {
+    let mut count = 0;
+    for name in bundled_names().filter(|name| !Contract::bundled(name).unwrap().versions().is_empty()) {
+        let examples = Examples::of(name);
+        for (example, expected) in examples.table("valid") {
+            let Some(data) = examples.data("valid", example) else { continue };
+            // JSON Lines of a contract of documents are several runs, and contracts of versions have other examples.
+            let several = data.is_lines && Contract::bundled(name).unwrap().framing() == Framing::Document;
+            if several || version(expected).is_some() {
+                continue;
+            }
+            // A result alone is also a document.
+            let name = if example == "unknown-session.jsonl" { "claude-json" } else { name };
+            let found = Contract::detect(data.text.as_bytes());
+            let found = found.map(|(contract, _)| contract.name().to_owned());
+            let found = found.unwrap_or_else(|error| error.to_string());
+            assert_eq!(split_version(&found).0, name, "{example}");
+            count += 1;
+        }
+    }
+    assert!(count > 60, "{count}");
+    for (text, error) in [
+        ("", "no bundled contract accepts the first event"),
+        ("{\"type\": \"unknown\"}\n", "no bundled contract accepts the first event"),
+        ("no JSON", "no bundled contract accepts the first event"),
+    ] {
+        assert_eq!(Contract::detect(text.as_bytes()).map(drop).unwrap_err().to_string(), error);
+    }
+}
+
 /// Returns the names of a contract and of its other versions.
 fn versioned_names(name: &str) -> Vec<String> {
     let about = Contract::bundled(name).unwrap().summary();

@@ -369,17 +369,18 @@ fn a_contract_has_versions() {
         assert!(error.kind == ErrorKind::Config && error.hint.clone().unwrap().contains(hint), "{error:?}");
     }
     let choice = |printed: &str| {
-        let choice = base.version_for(printed)?;
-        Some((choice.version.version.clone(), choice.fits))
+        let choice = base.version_for("mine", printed)?;
+        Some((choice.version.version.clone(), choice.fits, choice.is_newer))
     };
-    for (printed, version, fits) in [
-        ("tool 1.7.0\n", "1", true),
-        ("v0.42.0-alpha.3 (build 7)", "0.42", true),
-        ("tool-cli 0.44", "0.42", false),
-        ("0.35.1", "0.2", false),
-        ("0.0.1", "0.2", true),
+    for (printed, version, fits, is_newer) in [
+        ("tool 2.0.0\n", "1", true, true),
+        ("tool 1.7.0\n", "1", true, false),
+        ("v0.42.0-alpha.3 (build 7)", "0.42", true, false),
+        ("tool-cli 0.44", "0.42", false, false),
+        ("0.35.1", "0.2", false, false),
+        ("0.0.1", "0.2", true, false),
     ] {
-        assert_eq!(choice(printed), Some((version.to_owned(), fits)), "{printed}");
+        assert_eq!(choice(printed), Some((version.to_owned(), fits, is_newer)), "{printed}");
     }
     assert_eq!((choice("unknown"), choice("build 7")), (None, None));
     let wrong = text.replace("\"run\"]", "\"ruin\"]").replace("\"<0.3\"", "\"old\"");

@@ -12,6 +12,10 @@ mod known_findings;
 mod mutants;
 #[path = "../../../../tests/support/own_process.rs"]
 mod own_process;
+mod recording_mutations;
+#[path = "../../../../tests/support/recordings.rs"]
+mod recordings;
+mod recordings_of_agents;
 mod schema_corpus;
 mod schema_files;
 mod validate_memory;

@@ -32,6 +32,9 @@ pub struct TargetProfile {
     /// Name of the contract that replaces the default rules for the entire target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contract: Option<String>,
+    /// The reason why this contract may not describe the target, such as a version that it was not checked with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contract_caution: Option<String>,
     /// The examples in the help that call a command of a declared probe; each consists of its arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Vec<String>>,
@@ -77,6 +80,7 @@ impl TargetProfile {
             commands: Vec::new(),
             other_short_help: false,
             contract: None,
+            contract_caution: None,
             acts_elsewhere: false,
             choices: Vec::new(),
             options: Vec::new(),

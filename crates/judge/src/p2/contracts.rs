@@ -84,7 +84,9 @@ fn broken(run: &RunView, contract: &Contract, violations: &[&Violation], more: u
         Against::Stream => "rule-broken",
         Against::Exit => "exit-code",
     };
-    let detail = format!("the output violates the contract {}: {named}", contract.name());
+    let caution = run.context.profile.contract_caution.as_ref();
+    let caution = caution.map_or_else(String::new, |caution| format!(" ({caution})"));
+    let detail = format!("the output violates the contract {}: {named}{caution}", contract.name());
     failed_at(run, kind, violations[0], detail)
 }
 
