@@ -1,7 +1,7 @@
 //! The command `agentnative outcome [FILE|-]...`.
 
 use super::data_files_args::DataFilesArgs;
-use super::outcome_words::{duration, facts, verdict};
+use super::outcome_words::{duration, facts, unrecognised, verdict};
 use super::outcomes;
 use crate::follow::{Follow, stop_signal};
 use agentnative_contract::DataFile;
@@ -18,13 +18,16 @@ use std::path::{Path, PathBuf};
 const MAX_ROWS: usize = 20;
 
 #[derive(clap::Args)]
-#[command(after_help = "The exit code is 0 for the outcome of a failed run as well: read `success`.
+#[command(
+    after_help = "The exit code is 0 for the outcome of a failed run as well: read `success`. A stream of no known
+agent is an error with exit code 1.
 
 Examples:
   agentnative outcome run.jsonl
   agentnative outcome --from opencode --exit-code 1 --json run.jsonl
   agentnative outcome --from pi --format atif run.jsonl > trajectory.json
-  agentnative outcome --each run.jsonl")]
+  agentnative outcome --each run.jsonl"
+)]
 pub(super) struct OutcomeArgs {
     #[command(flatten)]
     data: DataFilesArgs,
@@ -36,8 +39,8 @@ pub(super) struct OutcomeArgs {
     #[arg(long, value_name = "N", value_parser = whole_number::<u8>(1..=64))]
     jobs: Option<u8>,
     /// Agent that printed the output: opencode (events of its server), opencode-run (`opencode run --format json`),
-    /// claude, codex, gemini, qwen, pi, cline (their JSON outputs, as a stream or a document), or auto,
-    /// which recognizes them.
+    /// claude, codex, gemini, qwen, pi, cline, vibe, copilot, kimi, droid (their JSON outputs, as a stream or a
+    /// document), or auto, which recognises them.
     #[arg(long, value_enum, default_value = "auto", value_name = "STREAM", hide_possible_values = true)]
     from: Dialect,
     /// Stderr of the agent, text and events; read after the other files.
@@ -109,8 +112,9 @@ pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<()> {
     if args.follow {
         let jsonl = output.config().format == OutputFormat::Jsonl && !atif;
         let before_waiting = || {
-            let outcome = collector.outcome();
-            if jsonl && printed.as_ref() != Some(&outcome) {
+            // Before the first known event, there is no outcome.
+            let outcome = collector.outcome().ok().filter(|_| jsonl);
+            if let Some(outcome) = outcome.filter(|outcome| printed.as_ref() != Some(outcome)) {
                 // An error closes the output, which ends the reading.
                 let _ = output.record(&outcome);
                 printed = Some(outcome);
@@ -132,14 +136,14 @@ pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<()> {
     let skipped = collector.line_warnings();
     skipped.iter().for_each(|warning| output.diagnostic(&format!("warning: {warning}")));
     if atif {
-        let trajectory = collector.atif();
+        let trajectory = collector.atif().map_err(|error| unrecognised(&error))?;
         let document = match output.config().format {
             OutputFormat::Jsonl => agentnative_output::to_string(&trajectory)?,
             OutputFormat::Text | OutputFormat::Json => agentnative_output::pretty(&trajectory)?,
         };
         return output.write_for_tools(&document);
     }
-    let outcome = collector.outcome();
+    let outcome = collector.outcome().map_err(|error| unrecognised(&error))?;
     // The last change was already printed.
     let record = (printed.as_ref() != Some(&outcome)).then_some(&outcome);
     output.emit_records("outcome", true, &outcome, record, |page| show(&outcome, skipped.len(), page))
@@ -172,6 +176,9 @@ fn show(outcome: &RunOutcome, shown: usize, page: &mut Page) {
         Some(error) => page.labelled(0, &StyledText::new(tone, format!("{word}: ")), error),
         None => page.line(0, &[StyledText::new(tone, word)]),
     }
+    if outcome.incomplete {
+        page.line(0, &[StyledText::new(Tone::Warn, "incomplete: the beginning of the stream is missing")]);
+    }
     let facts = facts(outcome);
     if !facts.is_empty() {
         page.line(0, &[StyledText::dim(facts.join(" · "))]);
@@ -191,9 +198,10 @@ fn show(outcome: &RunOutcome, shown: usize, page: &mut Page) {
         page.heading(&format!("Files ({})", outcome.artifacts.len()));
         let row = |artifact: &agentnative_outcome::Artifact| {
             let (word, tone) = match artifact.operation {
-                Operation::Created => ("created", Tone::Success),
-                Operation::Modified => ("modified", Tone::Warn),
-                Operation::Deleted => ("deleted", Tone::Error),
+                Some(Operation::Created) => ("created", Tone::Success),
+                Some(Operation::Modified) => ("modified", Tone::Warn),
+                Some(Operation::Deleted) => ("deleted", Tone::Error),
+                None => ("changed", Tone::Warn),
             };
             let size = artifact.size.map_or_else(String::new, |size| format!("{size} B"));
             vec![StyledText::new(tone, word), StyledText::dim(size), StyledText::plain(&artifact.path)]

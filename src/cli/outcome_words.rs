@@ -1,7 +1,14 @@
 //! Formats an outcome in words.
 
-use agentnative_outcome::{Quantity, RunOutcome};
+use agentnative_contract::error::{Error, ErrorKind};
+use agentnative_outcome::{Quantity, RunOutcome, Unrecognised};
 use agentnative_output::Tone;
+
+/// Returns the error for a stream of no known agent.
+pub(super) fn unrecognised(error: &Unrecognised) -> Error {
+    let error = Error::new(ErrorKind::Unrecognised, error.to_string());
+    error.hint("name the agent with --from if it printed nothing")
+}
 
 /// Returns the word for the result of a run, and its tone.
 pub(super) fn verdict(outcome: &RunOutcome) -> (&'static str, Tone) {
@@ -11,14 +18,11 @@ pub(super) fn verdict(outcome: &RunOutcome) -> (&'static str, Tone) {
 /// Returns the known facts about a run in words: model, duration, tokens, cost, session ID.
 pub(super) fn facts(outcome: &RunOutcome) -> Vec<String> {
     let metrics = outcome.metrics.clone().unwrap_or_default();
-    // Prefers the tokens of the whole run, if they are known.
-    let all_tokens = metrics.input_tokens.zip(metrics.output_tokens);
-    let all_tokens = all_tokens.map(|(input, output)| Quantity(input.0 + output.0));
     let facts = [
         metrics.model_name,
         metrics.duration_ms.map(duration),
-        all_tokens.or(metrics.tokens_used).map(|Quantity(tokens)| format!("{tokens} tokens")),
-        metrics.total_cost.or(metrics.cost).map(|Quantity(cost)| format!("${cost}")),
+        metrics.tokens_used.map(|Quantity(tokens)| format!("{tokens} tokens")),
+        metrics.cost.map(|Quantity(cost)| format!("${cost}")),
         outcome.session_id.clone(),
     ];
     facts.into_iter().flatten().collect()

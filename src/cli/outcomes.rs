@@ -1,13 +1,14 @@
 //! `agentnative outcome --each`: summarizes each file as a separate run.
 
 use super::data_files_args::{UnreadableFile, read_each};
-use super::outcome_words::{facts, verdict};
+use super::outcome_words::{facts, unrecognised, verdict};
 use agentnative_contract::error::Result;
 use agentnative_contract::{DataFile, UnreadablePath, counted};
 use agentnative_outcome::{Collector, Metrics, OutcomeOptions, Quantity, RunOutcome};
 use agentnative_output::{Output, Page, StyledText};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::io;
 use std::path::PathBuf;
 
 /// The outcomes of several runs.
@@ -54,7 +55,7 @@ pub(super) struct OutcomeSummary {
     output_tokens: Option<Total>,
     /// Costs in US dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
-    total_cost: Option<Total>,
+    cost: Option<Total>,
 }
 
 /// A sum over the runs that report a value.
@@ -86,7 +87,8 @@ pub(super) fn run(
         let collector = Collector::new(options.clone());
         collector.read(file.reader, "")?;
         progress(file.length.unwrap_or_default());
-        Ok(RunOfFile { file: file.name, outcome: collector.outcome() })
+        let outcome = collector.outcome().map_err(|error| io::Error::other(unrecognised(&error)))?;
+        Ok(RunOfFile { file: file.name, outcome })
     };
     let (unreadable, error) = read_each(paths, jobs, output, summarize, |_, run, output| {
         summary.add(&run.outcome);
@@ -117,13 +119,13 @@ impl OutcomeSummary {
         self.runs += 1;
         *(if outcome.success { &mut self.succeeded } else { &mut self.failed }) += 1;
         self.tool_calls += outcome.tool_calls.len() as u64;
-        let Metrics { duration_ms, input_tokens, output_tokens, total_cost, .. } =
+        let Metrics { duration_ms, input_tokens, output_tokens, cost, .. } =
             outcome.metrics.clone().unwrap_or_default();
         for (total, value) in [
             (&mut self.duration_ms, duration_ms),
             (&mut self.input_tokens, input_tokens),
             (&mut self.output_tokens, output_tokens),
-            (&mut self.total_cost, total_cost),
+            (&mut self.cost, cost),
         ] {
             if let Some(Quantity(value)) = value {
                 let before = total.unwrap_or(Total { sum: Quantity(0.0), runs: 0 });
@@ -144,7 +146,7 @@ impl OutcomeSummary {
             true => String::new(),
             false => format!(" (in {})", counted(total.runs, "run")),
         };
-        if let Some(total) = self.total_cost {
+        if let Some(total) = self.cost {
             text.push_str(&format!("; ${}{}", total.sum.0, coverage(total)));
         }
         text

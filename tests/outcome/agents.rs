@@ -65,7 +65,7 @@ fn outcomes_match_those_written_by_hand_with_and_without_the_dialect() {
         for dialect in [Dialect::Auto, *dialect] {
             let options =
                 OutcomeOptions { dialect, exit_code: Some(*exit_code), ..OutcomeOptions::default() };
-            let outcome = as_json(&collect(name, options).outcome());
+            let outcome = as_json(&collect(name, options).outcome().unwrap());
             if outcome != expected {
                 wrong.push(format!("{name} ({dialect:?}): {outcome:#}\nexpected {expected:#}"));
             }
@@ -88,7 +88,7 @@ fn trajectories_contain_each_step() {
             exit_code: Some(*exit_code),
             ..OutcomeOptions::default()
         };
-        let trajectory = serde_json::to_value(collect(name, options).atif()).unwrap();
+        let trajectory = serde_json::to_value(collect(name, options).atif().unwrap()).unwrap();
         assert_eq!(trajectory, document(&file), "{name}");
         count += 1;
     }
@@ -108,7 +108,7 @@ fn a_recording_without_its_last_event_is_a_failure() {
             continue;
         }
         let (cut, _) = stream.trim_end().rsplit_once('\n').unwrap();
-        let outcome = outcome(cut.lines());
+        let outcome = outcome(cut.lines()).unwrap();
         assert!(!outcome.success && outcome.error.is_some(), "{name}: {outcome:?}");
     }
 }
@@ -118,7 +118,7 @@ fn a_truncated_array_keeps_its_elements_and_is_a_failure() {
     for name in ["claude-array", "qwen-array"] {
         let whole = fs::read_to_string(path(&format!("{name}.stdout"))).unwrap();
         let cut = &whole[..whole.rfind("\"result\"").unwrap()];
-        let outcome = outcome([cut]);
+        let outcome = outcome([cut]).unwrap();
         assert!(!outcome.success && outcome.session_id.is_some(), "{name}: {outcome:?}");
         assert_eq!(outcome.error.as_deref(), Some("the stream ends before the run does"), "{name}");
         assert_eq!(outcome.warnings.len(), 1, "{name}: {outcome:?}");
@@ -129,7 +129,7 @@ fn a_truncated_array_keeps_its_elements_and_is_a_failure() {
 #[test]
 fn text_before_the_events_is_skipped_even_if_it_begins_with_a_bracket() {
     let stream = fs::read_to_string(path("pi-tool.stdout")).unwrap();
-    let outcome = outcome(["[info] loading", &stream]);
+    let outcome = outcome(["[info] loading", &stream]).unwrap();
     assert!(outcome.success, "{outcome:?}");
     assert_eq!(outcome.warnings.len(), 1, "{outcome:?}");
 }
@@ -147,7 +147,10 @@ fn a_stream_read_as_another_dialect_is_a_failure() {
             let options =
                 OutcomeOptions { dialect, exit_code: Some(*exit_code), ..OutcomeOptions::default() };
             let outcome = collect(name, options).outcome();
-            assert!(!outcome.success, "{name} as {dialect:?}: {outcome:?}");
+            assert!(
+                !outcome.as_ref().is_ok_and(|outcome| outcome.success),
+                "{name} as {dialect:?}: {outcome:?}"
+            );
         }
     }
 }
@@ -180,9 +183,14 @@ fn events_with_values_of_any_type_give_a_valid_outcome() {
                 collector.read_lines(
                     lines.map(|(line, event)| if line == at { &changed } else { event }.to_string()),
                 );
-                let outcome = as_json(&collector.outcome());
+                // The only event of a document may be unknown now.
+                let Ok(outcome) = collector.outcome() else { continue };
+                let outcome = as_json(&outcome);
                 assert!(validator.is_valid(&outcome), "{name} {at} {pointer}: {outcome:#}");
-                assert!(serde_json::to_value(collector.atif()).unwrap()["steps"][0]["message"].is_string());
+                assert!(
+                    serde_json::to_value(collector.atif().unwrap()).unwrap()["steps"][0]["message"]
+                        .is_string()
+                );
             }
         }
     }
@@ -208,10 +216,12 @@ fn pointers(value: &Value) -> Vec<String> {
 
 #[test]
 fn the_last_lines_of_stderr_are_the_error_of_a_failed_run() {
-    let collector = Collector::new(OutcomeOptions { exit_code: Some(3), ..OutcomeOptions::default() });
+    let options =
+        OutcomeOptions { dialect: Dialect::Claude, exit_code: Some(3), ..OutcomeOptions::default() };
+    let collector = Collector::new(options);
     let stderr = (0..100_000).map(|line| format!("\u{1b}[31mline {line}\u{1b}[0m\n")).collect::<String>();
     collector.read_stderr(format!("{stderr}{{\"no\": \"event\"}}\n").as_bytes()).unwrap();
-    let outcome = collector.outcome();
+    let outcome = collector.outcome().unwrap();
     let error = outcome.error.unwrap();
     let (lines, exited) = error.rsplit_once("; ").unwrap();
     assert_eq!(exited, "the program exited with 3");

@@ -117,8 +117,7 @@ fn file_parts_are_artifacts() {
         json!({ "type": "file", "path": "/path/to/file", "text": { "value": "x", "start": 0, "end": 1 } });
     let whole =
         json!({ "filename": "filename.txt", "url": "file:///path/to/file", "source": source.clone() });
-    let artifact =
-        json!({ "path": "/path/to/file", "operation": "modified", "type": "file", "source": source });
+    let artifact = json!({ "path": "/path/to/file", "type": "file", "source": source });
     assert_eq!(file(whole), json!([artifact]));
     assert_eq!(file(json!({ "url": "file:///a/b" }))[0]["path"], "/a/b");
     assert_eq!(file(json!({ "url": "data:,x", "filename": "c.txt" }))[0]["path"], "c.txt");
@@ -169,11 +168,11 @@ fn artifact_operations_follow_the_evidence() {
         (json!({ "before": "old", "after": "" }), "deleted", None),
         (json!({ "before": "old" }), "deleted", None),
         (json!({ "before": "", "after": "" }), "created", Some(0)),
-        (json!({ "additions": 10, "deletions": 5 }), "modified", None),
+        (json!({ "additions": 10, "deletions": 5 }), "", None),
     ];
     for (diff, operation, size) in cases {
         let artifact = edited(diff.clone());
-        assert_eq!(artifact["operation"], operation, "{diff}");
+        assert_eq!(artifact["operation"].as_str().unwrap_or_default(), operation, "{diff}");
         assert_eq!(artifact["size"], json!(size), "{diff}");
         assert_eq!(artifact["path"], "/p");
         assert_eq!(artifact["type"], "file");
@@ -185,7 +184,7 @@ fn artifact_operations_follow_the_evidence() {
         "a"
     );
     let bus = outcome_of(&[event("file.edited", json!({ "file": "/b" }))]);
-    assert_eq!(bus["artifacts"], json!([{ "path": "/b", "operation": "modified", "type": "file" }]));
+    assert_eq!(bus["artifacts"], json!([{ "path": "/b", "type": "file" }]));
 }
 
 #[test]
@@ -227,12 +226,14 @@ fn metadata_contains_session_duration_attempt_and_prompt() {
     let time = json!({ "time": { "created": START, "completed": END } });
     let outcome = outcome_with(options, &[session("s"), assistant("m", time)]);
     let metadata = json!({
-        "session_id": "s", "phase_total_duration_ms": END - START, "attempt_number": 3, "retry_count": 2,
+        "agent": "opencode", "format": "events", "session_id": "s", "phase_total_duration_ms": END - START, "attempt_number": 3, "retry_count": 2,
         "initial_prompt": "Fix \"it\"\n",
     });
     assert_eq!(outcome["metadata"], metadata);
     // Unknown values are absent.
-    assert_eq!(outcome_of(&[])["metadata"], json!({ "session_id": "s", "phase_total_duration_ms": 0 }));
+    let metadata =
+        json!({ "agent": "opencode", "format": "events", "session_id": "s", "phase_total_duration_ms": 0 });
+    assert_eq!(outcome_of(&[])["metadata"], metadata);
 }
 
 #[test]

@@ -24,14 +24,14 @@ fn outcome_of(events: &[Value]) -> Value {
 
 /// Outcome of lines, as JSON.
 fn outcome_of_lines<L: AsRef<[u8]>>(lines: &[L]) -> Value {
-    as_json(&outcome(lines))
+    as_json(&outcome(lines).unwrap())
 }
 
 /// Outcome of events with options, as JSON.
 fn outcome_with(options: OutcomeOptions, events: &[Value]) -> Value {
     let collector = Collector::new(options);
     collector.read_lines(events.iter().map(Value::to_string));
-    as_json(&collector.outcome())
+    as_json(&collector.outcome().unwrap())
 }
 
 fn as_json(outcome: &RunOutcome) -> Value {

@@ -108,11 +108,53 @@ fn jsonl_is_the_outcome_on_one_line() {
 
 #[test]
 fn a_failed_run_has_an_outcome_and_exit_code_0() {
-    let output = program(&["--json"]).write_stdin("").output().unwrap();
+    let output = program(&["--json", "--from", "pi"]).write_stdin("").output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&document["ok"], &document["data"]["success"]), (&json!(true), &json!(false)));
     assert_eq!(stderr(&output), "");
+}
+
+#[test]
+fn a_stream_of_no_known_agent_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x.jsonl");
+    fs::write(&file, "{\"type\":\"unknown\"}\n").unwrap();
+    let file = file.to_str().unwrap();
+    let message = "no known event in 1 line: the event types are unknown";
+    for (args, prefix) in [
+        (&["--json", file][..], ""),
+        (&["--json", "--from", "claude", file], ""),
+        (&["--json", "--format", "atif", file], ""),
+        (&["--json", "--each", file], "{file}: "),
+    ] {
+        let output = program(args).output().unwrap();
+        let error: Value = serde_json::from_slice(&output.stderr).unwrap();
+        assert_eq!((output.status.code(), &error["kind"]), (Some(1), &json!("unrecognised")), "{args:?}");
+        assert_eq!(error["message"], prefix.replace("{file}", file) + message);
+        assert_eq!(stdout(&output), "");
+    }
+    // Of several files, the others are summarized.
+    let known = folder.path().join("y.jsonl");
+    fs::write(&known, stream()).unwrap();
+    let output = program(&["--json", "--each", file, known.to_str().unwrap()]).output().unwrap();
+    let data = serde_json::from_slice::<Value>(&output.stdout).unwrap()["data"].clone();
+    assert_eq!((output.status.code(), &data["summary"]["runs"]), (Some(1), &json!(1)), "{data}");
+    assert_eq!(data["unreadable"][0]["message"], format!("{file}: {message}"));
+}
+
+#[test]
+fn a_stream_without_its_beginning_is_incomplete() {
+    let stream = stream();
+    let (head, tail) = stream.split_once('\n').unwrap();
+    let (_, tail) = tail.split_once('\n').unwrap();
+    for (stream, incomplete) in [(stream.as_str(), Value::Null), (tail, json!(true)), (head, Value::Null)] {
+        let output = program(&["--json"]).write_stdin(stream).output().unwrap();
+        let data = serde_json::from_slice::<Value>(&output.stdout).unwrap()["data"].clone();
+        assert_eq!(data["incomplete"], incomplete, "{data}");
+    }
+    let output = program(&[]).write_stdin(tail).output().unwrap();
+    assert!(stdout(&output).contains("incomplete: the beginning of the stream is missing\n"));
 }
 
 #[test]
@@ -141,7 +183,7 @@ fn options_apply_to_the_outcome() {
     let minimal = program(&["--json"]).write_stdin(stream()).output().unwrap();
     assert!(!stdout(&minimal).contains("SECRET"));
     let other = program(&["--json", "--from", "opencode-run"]).write_stdin(stream()).output().unwrap();
-    assert!(stdout(&other).contains("no known event"));
+    assert!(stderr(&other).contains("no known event"));
 }
 
 #[test]
@@ -158,7 +200,7 @@ fn atif_is_printed_without_an_envelope_in_each_output_format() {
     let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
     assert_eq!(parse(&stdout(&output)), parse(&expected));
     // The prompt of the option is the first step, also for a run without steps.
-    let args = ["--format", "atif", "--initial-prompt", "do it", "--exit-code", "1"];
+    let args = ["--format", "atif", "--from", "pi", "--initial-prompt", "do it", "--exit-code", "1"];
     let output = program(&args).write_stdin("").output().unwrap();
     let document = parse(&stdout(&output));
     let step = json!([{ "step_id": 1, "source": "user", "message": "do it" }]);
@@ -189,9 +231,9 @@ fn several_files_are_one_run_and_stderr_is_read_after_them() {
     assert!(!data["warnings"].to_string().contains("words"), "{data}");
     fs::write(&three, "\u{1b}[91mloading\nError: \u{1b}[0mSession not found\nbye\n").unwrap();
     for (args, error) in [
-        (&["--json", "-", "--stderr", &three][..], "loading\nError: Session not found\nbye"),
+        (&["--json", "--from", "pi", "-", "--stderr", &three][..], "loading\nError: Session not found\nbye"),
         (
-            &["--json", "-", "--stderr", &three, "--exit-code", "1"],
+            &["--json", "--from", "pi", "-", "--stderr", &three, "--exit-code", "1"],
             "loading\nError: Session not found\nbye; the program exited with 1",
         ),
     ] {
@@ -237,7 +279,8 @@ fn the_output_is_valid_against_its_schema() {
     let schema: Value = serde_json::from_slice(&schema.stdout).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     for input in [stream(), String::new()] {
-        let output = program(&["--json", "--full"]).write_stdin(input).output().unwrap();
+        let output =
+            program(&["--json", "--full", "--from", "opencode"]).write_stdin(input).output().unwrap();
         let document: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert!(validator.is_valid(&document), "{document:#}");
     }

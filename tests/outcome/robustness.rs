@@ -23,7 +23,7 @@ fn step_1_stdout_is_read_and_then_stderr() {
         json!({ "sessionID": "s", "error": { "name": "E", "message": "from stderr" } }),
     );
     collector.read(format!("plain words\n{error}\n").as_bytes(), "stderr").unwrap();
-    let outcome = collector.outcome();
+    let outcome = collector.outcome().unwrap();
     assert_eq!(outcome.error.as_deref(), Some("from stderr"));
     assert_eq!(outcome.message.as_deref(), Some("Done."));
     assert_eq!(outcome.warnings.len(), 1);
@@ -76,7 +76,8 @@ fn step_2_malformed_lines_are_skipped_with_line_and_reason() {
 
 #[test]
 fn step_2_many_malformed_lines_are_counted() {
-    let bad = vec!["no"; 500];
+    let valid = to_lines(&valid_events());
+    let bad: Vec<&str> = valid.iter().map(String::as_str).chain(["no"; 500]).collect();
     let outcome = outcome_of_lines(&bad);
     let warnings = outcome["warnings"].as_array().unwrap();
     assert_eq!(warnings.len(), 11);
@@ -100,7 +101,7 @@ fn step_3_session_info_is_that_of_the_first_session_event() {
 }
 
 #[test]
-fn step_3_metrics_are_those_of_the_last_assistant_message() {
+fn step_3_metrics_are_those_of_all_assistant_messages() {
     let first = assistant(
         "m1",
         json!({ "cost": 1, "tokens": { "input": 1, "output": 1 }, "providerID": "a", "modelID": "b" }),
@@ -109,9 +110,9 @@ fn step_3_metrics_are_those_of_the_last_assistant_message() {
         "m2",
         json!({ "cost": 2, "tokens": { "input": 2, "output": 3 }, "providerID": "c", "modelID": "d" }),
     );
-    let outcome = outcome_of(&[first, last, super::user("u")]);
-    assert_eq!(outcome["metrics"]["cost"], 2);
-    assert_eq!(outcome["metrics"]["tokens_used"], 5);
+    let outcome = outcome_of(&[first, last.clone(), last, super::user("u")]);
+    assert_eq!(outcome["metrics"]["cost"], 3);
+    assert_eq!(outcome["metrics"]["tokens_used"], 7);
     assert_eq!(outcome["metrics"]["model_name"], "c/d");
 }
 
@@ -161,7 +162,7 @@ fn steps_5_and_6_the_outcome_is_complete() {
     let expected = json!({
         "success": true, "session_id": "s", "message": "Done.",
         "metrics": { "duration_ms": 0, "api_calls_count": 0, "tool_calls_count": 0 },
-        "metadata": { "session_id": "s", "phase_total_duration_ms": 0 },
+        "metadata": { "agent": "opencode", "format": "events", "session_id": "s", "phase_total_duration_ms": 0 },
     });
     assert_eq!(outcome, expected);
 }
@@ -184,7 +185,10 @@ fn error_handling_partial_data_never_fails() {
     .join("\n");
     for end in 0..whole.len() {
         // The stream is truncated at each byte, also inside a character or an escape.
-        let outcome = agentnative_outcome::outcome(whole.as_bytes()[..end].split(|byte| *byte == b'\n'));
+        let Ok(outcome) = agentnative_outcome::outcome(whole.as_bytes()[..end].split(|byte| *byte == b'\n'))
+        else {
+            continue;
+        };
         assert!(outcome.success || outcome.error.is_some());
     }
 }
@@ -217,10 +221,10 @@ fn server_sent_events_are_read() {
         format!(": hello\nevent: message\nid: 1\nretry: 5\ndata: {a}\n\ndata:{b}\r\n\r\ndata:  {c}\n\n");
     let collector = Collector::new(OutcomeOptions::default());
     collector.read(stream.as_bytes(), "").unwrap();
-    let outcome = collector.outcome();
+    let outcome = collector.outcome().unwrap();
     assert_eq!(outcome.message.as_deref(), Some("Done."));
     assert_eq!(outcome.warnings, Vec::<String>::new());
-    let incomplete = outcome_of_lines(&["data: {\"type\":", "data"]);
+    let incomplete = outcome_of_lines(&[&a, "data: {\"type\":", "data"]);
     assert_eq!(incomplete["warnings"].as_array().unwrap().len(), 2);
 }
 
@@ -230,7 +234,7 @@ fn blank_lines_byte_order_marks_and_pretty_printed_events_are_read() {
     let stream = format!("\u{feff}{a}\r\n\r\n\n{b:#}\n{c}");
     let collector = Collector::new(OutcomeOptions::default());
     collector.read(stream.as_bytes(), "").unwrap();
-    assert_eq!(collector.outcome().message.as_deref(), Some("Done."));
+    assert_eq!(collector.outcome().unwrap().message.as_deref(), Some("Done."));
     assert_eq!(collector.line_warnings(), Vec::<String>::new());
 }
 
@@ -241,7 +245,7 @@ fn an_array_is_recognized_in_reads_of_any_size() {
         let read = |input: &mut dyn Read| {
             let collector = Collector::new(OutcomeOptions::default());
             collector.read(input, "").unwrap();
-            (collector.outcome(), collector.line_warnings())
+            (collector.outcome().unwrap(), collector.line_warnings())
         };
         let in_small_reads = read(&mut ChunkedReader::new(stream.as_bytes(), &[1]));
         assert_eq!(in_small_reads, read(&mut stream.as_bytes()));
@@ -294,7 +298,7 @@ fn a_line_of_100_mb_is_skipped_and_the_others_are_read() {
     let stream = head.chain(RepeatedByte(100_000_000, b'x')).chain(&b"\"}}}\n"[..]).chain(end.as_bytes());
     let collector = Collector::new(OutcomeOptions::default());
     collector.read(stream, "").unwrap();
-    let outcome = collector.outcome();
+    let outcome = collector.outcome().unwrap();
     assert_eq!(outcome.warnings, [format!("line 4 is skipped: it is longer than {} MiB", MAX_LINE >> 20)]);
     assert_eq!(outcome.message.as_deref(), Some("Done.\nMore."));
     // If it is the only line, it is the error.
@@ -302,7 +306,7 @@ fn a_line_of_100_mb_is_skipped_and_the_others_are_read() {
     collector
         .read((&b"{\"type\":\""[..]).chain(RepeatedByte(100_000_000, b'x')).chain(&b"\"}"[..]), "")
         .unwrap();
-    let error = collector.outcome().error.unwrap();
+    let error = collector.outcome().unwrap_err().to_string();
     assert_eq!(error, "no known event in 1 line; line 1 is skipped: it is longer than 64 MiB");
 }
 
@@ -340,7 +344,7 @@ fn events_before_a_read_error_are_kept() {
     let collector = Collector::new(OutcomeOptions::default());
     let stream = to_lines(&valid_events()).join("\n") + "\n";
     assert!(collector.read(stream.as_bytes().chain(FailingReader), "").is_err());
-    assert_eq!(collector.outcome().message.as_deref(), Some("Done."));
+    assert_eq!(collector.outcome().unwrap().message.as_deref(), Some("Done."));
 }
 
 #[test]
@@ -351,7 +355,7 @@ fn sums_that_overflow_are_numbers() {
     let huge = json!({ "cost": 1.6e308, "tokens": { "input": 1.6e308, "output": 1.6e308 } });
     let messages = [session("s"), assistant("m", huge.clone()), assistant("n", huge)];
     for lines in [to_lines(&[init, result]), to_lines(&messages)] {
-        let outcome = serde_json::to_value(agentnative_outcome::outcome(&lines)).unwrap();
+        let outcome = serde_json::to_value(agentnative_outcome::outcome(&lines).unwrap()).unwrap();
         let metrics = outcome["metrics"].as_object().unwrap();
         assert!(metrics["cost"].as_f64().unwrap() >= 1.6e308, "{outcome}");
         assert!(metrics.values().all(|value| !value.is_null()), "{outcome}");

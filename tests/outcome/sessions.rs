@@ -141,7 +141,7 @@ fn the_time_of_a_session_is_the_sum_over_its_files() {
     let total = |files: &[Vec<String>]| {
         let collector = Collector::new(OutcomeOptions::default());
         files.iter().for_each(|file| collector.read_lines(file));
-        super::as_json(&collector.outcome())["metadata"]["phase_total_duration_ms"].clone()
+        super::as_json(&collector.outcome().unwrap())["metadata"]["phase_total_duration_ms"].clone()
     };
     let (first, second, third) =
         (file(&[(1100, 1250)]), file(&[(9000, 9100), (9200, 9400)]), file(&[(20_000, 20_050)]));
@@ -157,7 +157,7 @@ fn the_time_of_a_session_is_the_sum_over_its_files() {
     collector.read_lines(file(&[(1100, 1250)]));
     let late = super::assistant("m2", json!({ "time": { "created": 1400, "completed": 1500 } }));
     collector.read_stderr(format!("oh no\n{late}\n").as_bytes()).unwrap();
-    assert_eq!(super::as_json(&collector.outcome())["metadata"]["phase_total_duration_ms"], 500);
+    assert_eq!(super::as_json(&collector.outcome().unwrap())["metadata"]["phase_total_duration_ms"], 500);
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn tools_that_edit_files_create_artifacts() {
         json!({ "path": "/a", "operation": "created", "size": 5, "type": "file" })
     );
     assert_eq!(write(json!(true))["operation"], "modified");
-    assert_eq!(write(json!(null))["operation"], "modified");
+    assert_eq!(write(json!(null))["operation"], Value::Null);
     let diff = json!({ "filediff": { "file": "/b", "before": "x", "after": "xy" } });
     assert_eq!(
         done("edit", json!({ "filePath": "/b" }), diff)[0],
@@ -110,7 +110,7 @@ fn tools_that_edit_files_create_artifacts() {
         .iter()
         .map(|one| (one["path"].clone(), one["operation"].clone()))
         .collect();
-    assert_eq!(json!(operations), json!([["/new", "created"], ["/old", "deleted"], ["/x", "modified"]]));
+    assert_eq!(json!(operations), json!([["/new", "created"], ["/old", "deleted"], ["/x", null]]));
     // Other tools with paths, and failed calls, change nothing.
     assert_eq!(done("read", json!({ "filePath": "/a" }), json!({})), Value::Null);
     let failed =

@@ -10,8 +10,7 @@ use std::collections::HashMap;
 #[derive(Debug, Clone)]
 pub(super) struct ArtifactChange {
     pub(super) path: String,
-    /// Operation on the file; `None` if the event does not report it. The file then counts as modified, unless another
-    /// event reports more.
+    /// Operation on the file; `None` if the event does not report it.
     pub(super) operation: Option<Operation>,
     pub(super) size: Option<u64>,
     pub(super) kind: ArtifactKind,
@@ -70,7 +69,7 @@ impl Artifacts {
         self.list.sort_by_key(|(event, _)| *event);
         let artifact = |(_, change): (u64, ArtifactChange)| Artifact {
             path: change.path,
-            operation: change.operation.unwrap_or(Operation::Modified),
+            operation: change.operation,
             size: change.size,
             kind: Some(change.kind),
             source: change.source,
@@ -83,7 +82,8 @@ impl Artifacts {
 /// The change only counts if the call succeeds. Agents use similar names for these tools and their parameters. A call
 /// does not show whether the file existed before.
 pub(super) fn file_changes(tool: Option<&str>, input: Option<&Value>) -> Vec<ArtifactChange> {
-    let writes = matches!(tool, Some("Write" | "write" | "write_file" | "write_to_file"));
+    let writes =
+        matches!(tool, Some("Write" | "write" | "write_file" | "write_to_file" | "Create" | "create"));
     let edits = ["Edit", "MultiEdit", "NotebookEdit", "edit", "replace", "replace_in_file", "editor"];
     let path = |input: &Value| {
         ["/file_path", "/path", "/notebook_path"].iter().find_map(|pointer| string(input, pointer))

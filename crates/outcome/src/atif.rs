@@ -3,7 +3,7 @@
 use super::RunOutcome;
 use super::arithmetic::{round_cost, sum};
 use super::session::Session;
-use super::state::{CachedTokens, Mapper};
+use super::state::Mapper;
 use super::times::format_rfc3339;
 use super::trace::{StepSource, TraceStep};
 use super::types::Quantity;
@@ -111,13 +111,12 @@ pub(super) fn trajectory(
     session: Option<&Session>,
     outcome: RunOutcome,
 ) -> Trajectory {
-    let cached_tokens = mapper.map_or(CachedTokens::Separate, |mapper| mapper.cached_tokens);
     let trace_step = session.and_then(|session| Some((session, session.trace.as_ref()?)));
     let trace_step = trace_step
         .into_iter()
         .flat_map(|(session, trace)| trace.steps.iter().map(move |step| (session, step)));
     let mut steps: Vec<AtifStep> =
-        trace_step.map(|(session, trace_step)| step(session, trace_step, cached_tokens)).collect();
+        trace_step.map(|(session, trace_step)| step(session, trace_step)).collect();
     let prompt = outcome.metadata.as_ref().and_then(|metadata| metadata.initial_prompt.clone());
     if let Some(message) = prompt.filter(|_| steps.iter().all(|step| step.source != "user")) {
         steps.insert(0, AtifStep { source: "user", message, ..AtifStep::default() });
@@ -130,7 +129,7 @@ pub(super) fn trajectory(
     for (index, step) in steps.iter_mut().enumerate() {
         step.step_id = index + 1;
     }
-    let used = metrics(&session.map(|session| session.usage.clone()).unwrap_or_default(), cached_tokens);
+    let used = metrics(&session.map(Session::total_usage).unwrap_or_default());
     Trajectory {
         schema_version: VERSION,
         session_id: outcome.session_id,
@@ -154,7 +153,7 @@ pub(super) fn trajectory(
     }
 }
 
-fn step(session: &Session, trace_step: &TraceStep, cached_tokens: CachedTokens) -> AtifStep {
+fn step(session: &Session, trace_step: &TraceStep) -> AtifStep {
     let (mut tool_calls, mut results) = (Vec::new(), Vec::new());
     for index in &trace_step.calls {
         let (id, name, input, output) = session.calls.details(*index);
@@ -175,18 +174,18 @@ fn step(session: &Session, trace_step: &TraceStep, cached_tokens: CachedTokens) 
         reasoning_content: trace_step.reasoning(),
         tool_calls,
         observation: Some(AtifObservation { results }).filter(|observation| !observation.results.is_empty()),
-        metrics: trace_step.usage.as_ref().map(|usage| metrics(usage, cached_tokens)),
+        metrics: trace_step.usage.as_ref().map(metrics),
     }
 }
 
-fn metrics(usage: &Usage, cached_tokens: CachedTokens) -> Metrics {
-    let cached = sum(usage.cache_read, usage.cache_write).filter(|_| cached_tokens == CachedTokens::Separate);
+fn metrics(usage: &Usage) -> Metrics {
+    let cached = sum(usage.cache_read, usage.cache_write);
     let others = [("reasoning_tokens", usage.reasoning), ("cache_write_tokens", usage.cache_write)];
     let others =
         others.into_iter().filter_map(|(key, tokens)| Some((key, tokens.filter(|tokens| *tokens > 0.0)?)));
     Metrics {
         prompt_tokens: sum(usage.input, cached).map(Quantity),
-        completion_tokens: usage.output.map(Quantity),
+        completion_tokens: sum(usage.output, usage.reasoning).map(Quantity),
         cached_tokens: usage.cache_read.map(Quantity),
         cost_usd: usage.cost.map(round_cost).map(Quantity),
         extra: others.map(|(key, tokens)| (key.to_owned(), json!(Quantity(tokens)))).collect(),

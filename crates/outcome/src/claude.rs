@@ -1,21 +1,32 @@
 //! Mapper of Claude Code: messages of the API with their blocks, then a result. Qwen Code has the same format.
 
 use super::Dialect;
+use super::arithmetic::sum;
 use super::artifacts::file_changes;
 use super::calls::Update;
-use super::json::{items, nonempty, number, only_key, string, sum_members, text, texts};
+use super::json::{items, nonempty, number, only_key, string, sum_members, text, texts, time};
 use super::session::{Activity, Session};
-use super::state::{CachedTokens, MapFn, MapResult, Mapper, State, failure_reason};
+use super::state::{MapFn, MapResult, Mapper, State, failure_reason};
 use super::types::{CallStatus, Operation};
 use super::usage::Usage;
 use serde_json::Value;
 
 pub(super) const MAPPER: Mapper = Mapper {
     dialect: Dialect::Claude,
+    program: "claude",
     agent: "claude-code",
-    cached_tokens: CachedTokens::Separate,
+    formats: ["stream-json", "json"],
+    is_head: |kind, _| matches!(kind, "system" | "result"),
     map: MapFn::Values {
-        detects: |event| detects(event, "/claude_code_version") || is_result(event),
+        detects: |event| match text(event, "/type") {
+            Some("system") => detects(event, "/claude_code_version") || is_hook(event),
+            Some("result") => event.get("total_cost_usd").is_some() && is_result(event),
+            // Of Qwen Code, the event and its message have the same ID.
+            Some("assistant") => {
+                nonempty(event, "/message/id").is_some_and(|id| text(event, "/uuid") != Some(id))
+            }
+            _ => false,
+        },
         // The usage of a message is measured at its beginning, and not final.
         map_event: |state, event| {
             map_event(
@@ -25,6 +36,7 @@ pub(super) const MAPPER: Mapper = Mapper {
                     version: "/claude_code_version",
                     provider: Some("anthropic"),
                     has_final_usage: false,
+                    has_cached_input: false,
                 },
             )
         },
@@ -39,11 +51,19 @@ pub(super) struct ClaudeVariant {
     pub(super) provider: Option<&'static str>,
     /// True if the token counts in a message are final, and not measured at its beginning.
     pub(super) has_final_usage: bool,
+    /// True if the input tokens contain those from the cache.
+    pub(super) has_cached_input: bool,
 }
 
 /// True if the event is the first one of a stream and has the agent's version at the JSON pointer `version`.
 pub(super) fn detects(event: &Value, version: &str) -> bool {
     text(event, "/subtype") == Some("init") && event.pointer(version).is_some()
+}
+
+/// True if the event is about a hook, which can run before the first event.
+fn is_hook(event: &Value) -> bool {
+    text(event, "/subtype").is_some_and(|subtype| subtype.starts_with("hook_"))
+        && event.get("session_id").is_some()
 }
 
 fn is_result(event: &Value) -> bool {
@@ -55,7 +75,9 @@ pub(super) fn map_event(state: &mut State, event: &Value, variant: &ClaudeVarian
     if !(matches!(kind, "system" | "assistant" | "user") || is_result(event)) {
         return MapResult::Unknown;
     }
+    let is_alone = state.events == 1;
     let Some(session) = state.session(nonempty(event, "/session_id")) else { return MapResult::Ignored };
+    session.record_message_time(time(event, "/timestamp"));
     match (kind, text(event, "/subtype")) {
         ("system", Some("init")) => {
             session.version = string(event, variant.version);
@@ -70,7 +92,10 @@ pub(super) fn map_event(state: &mut State, event: &Value, variant: &ClaudeVarian
         ("system", _) => return MapResult::Ignored,
         ("assistant", _) => assistant(session, event, variant),
         ("user", _) => user(session, event),
-        _ => result(session, event, variant),
+        _ => {
+            result(session, event, variant);
+            state.is_document |= is_alone;
+        }
     }
     MapResult::Understood
 }
@@ -87,7 +112,7 @@ fn assistant(session: &mut Session, event: &Value, variant: &ClaudeVariant) {
             session.steps = Some(session.steps.unwrap_or(0.0) + 1.0);
         }
         if variant.has_final_usage {
-            session.set_step_usage(usage(event, "/message/usage"));
+            session.set_step_usage(variant.usage(event, "/message/usage"));
         }
     }
     for block in items(event, "/message/content") {
@@ -156,9 +181,10 @@ fn result(session: &mut Session, event: &Value, variant: &ClaudeVariant) {
         session.steps = number(event, "/num_turns");
     }
     session.activity = Activity::Idle;
-    session.duration = number(event, "/duration_ms");
-    session.usage = Usage { cost: number(event, "/total_cost_usd"), ..usage(event, "/usage") };
-    session.usage.reasoning = sum_members(event, "/stats/models", "/tokens/thoughts");
+    // A run has a result for each prompt, and for each report of a task in the background.
+    session.duration = sum(session.duration, number(event, "/duration_ms"));
+    session.usage = model_usage(event).unwrap_or_else(|| session.usage.plus(&variant.usage(event, "/usage")));
+    session.usage.cost = number(event, "/total_cost_usd");
     if session.assistant.model.is_none() {
         session.assistant.model = only_key(event, "/modelUsage").cloned();
         session.assistant.provider = variant.provider.map(str::to_owned);
@@ -174,7 +200,10 @@ fn result(session: &mut Session, event: &Value, variant: &ClaudeVariant) {
     // Qwen Code reports success after an error of the provider.
     if failed || variant.has_final_usage && answer.is_some_and(|answer| answer.starts_with("[API Error")) {
         let status = number(event, "/api_error_status").map(|status| status.to_string());
-        let message = answer.or(text(event, "/errors/0")).or(text(event, "/error/message")).or(subtype);
+        let aborted = text(event, "/terminal_reason").filter(|reason| reason.starts_with("aborted"));
+        let aborted = aborted.map(|reason| format!("the agent stopped with reason \"{reason}\""));
+        let message = aborted.as_deref().or(answer).or(text(event, "/errors/0"));
+        let message = message.or(text(event, "/error/message")).or(subtype);
         session.fail(status.or(subtype.map(str::to_owned)), message.unwrap_or("the result is an error"));
     } else {
         session.error = None;
@@ -182,13 +211,33 @@ fn result(session: &mut Session, event: &Value, variant: &ClaudeVariant) {
     session.answer = answer.map(|answer| answer.trim().to_owned()).filter(|answer| !answer.is_empty());
 }
 
-fn usage(event: &Value, pointer: &str) -> Usage {
-    let tokens = |key: &str| number(event, &format!("{pointer}/{key}"));
-    Usage {
-        input: tokens("input_tokens"),
-        output: tokens("output_tokens"),
-        cache_read: tokens("cache_read_input_tokens"),
-        cache_write: tokens("cache_creation_input_tokens"),
-        ..Usage::default()
+/// Returns the usage of the whole run, including that of subagents; `None` if the result does not have it.
+fn model_usage(event: &Value) -> Option<Usage> {
+    let tokens = |key: &str| sum_members(event, "/modelUsage", key);
+    let usage = Usage {
+        input: tokens("/inputTokens"),
+        output: tokens("/outputTokens"),
+        reasoning: tokens("/thinkingTokens"),
+        cache_read: tokens("/cacheReadInputTokens"),
+        cache_write: tokens("/cacheCreationInputTokens"),
+        cost: None,
+    };
+    usage.total().map(|_| usage.without_reasoning_output())
+}
+
+impl ClaudeVariant {
+    fn usage(&self, event: &Value, pointer: &str) -> Usage {
+        let tokens = |key: &str| number(event, &format!("{pointer}/{key}"));
+        let reasoning = tokens("output_tokens_details/thinking_tokens");
+        let usage = Usage {
+            input: tokens("input_tokens"),
+            output: tokens("output_tokens"),
+            reasoning: reasoning.or(sum_members(event, "/stats/models", "/tokens/thoughts")),
+            cache_read: tokens("cache_read_input_tokens"),
+            cache_write: tokens("cache_creation_input_tokens"),
+            cost: None,
+        };
+        let usage = usage.without_reasoning_output();
+        if self.has_cached_input { usage.without_cached_input() } else { usage }
     }
 }

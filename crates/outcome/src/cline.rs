@@ -5,15 +5,17 @@ use super::artifacts::file_changes;
 use super::calls::Update;
 use super::json::{nonempty, number, string, text, time};
 use super::session::{Activity, Session, error_line};
-use super::state::{CachedTokens, MapFn, MapResult, Mapper, State, failure_reason};
+use super::state::{MapFn, MapResult, Mapper, State, failure_reason};
 use super::types::CallStatus;
 use super::usage::Usage;
 use serde_json::Value;
 
 pub(super) const MAPPER: Mapper = Mapper {
     dialect: Dialect::Cline,
+    program: "cline",
     agent: "cline-cli",
-    cached_tokens: CachedTokens::InInput,
+    formats: ["json"; 2],
+    is_head: |kind, _| matches!(kind, "hook_event" | "error"),
     map: MapFn::Values { detects: |event| event.get("ts").is_some() && is_event(event), map_event },
     failure_reason,
 };
@@ -37,7 +39,7 @@ fn map_event(state: &mut State, event: &Value) -> MapResult {
         Some("agent_event") => agent_event(session, event, now),
         _ => {}
     }
-    session.assistant.created = session.assistant.created.or(now);
+    session.start = session.start.or(now);
     MapResult::Understood
 }
 
@@ -101,7 +103,9 @@ fn result(session: &mut Session, event: &Value, now: Option<f64>) {
     session.assistant.completed = now;
     session.duration = number(event, "/durationMs");
     session.steps = number(event, "/iterations");
-    let used = |key: &str| number(event, &format!("/usage/{key}"));
+    // The usage of the run contains that of subagents.
+    let of_run = if event.get("aggregateUsage").is_some() { "/aggregateUsage" } else { "/usage" };
+    let used = |key: &str| number(event, &format!("{of_run}/{key}"));
     session.usage = usage(&used, used("totalCost"));
     session.assistant.model = string(event, "/model/id");
     session.assistant.provider = string(event, "/model/provider");
@@ -116,12 +120,13 @@ fn result(session: &mut Session, event: &Value, now: Option<f64>) {
 }
 
 fn usage(used: &impl Fn(&str) -> Option<f64>, cost: Option<f64>) -> Usage {
-    Usage {
+    let usage = Usage {
         input: used("inputTokens"),
         output: used("outputTokens"),
         reasoning: None,
         cache_read: used("cacheReadTokens"),
         cache_write: used("cacheWriteTokens"),
         cost,
-    }
+    };
+    usage.without_cached_input()
 }

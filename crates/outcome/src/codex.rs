@@ -6,24 +6,25 @@ use super::artifacts::ArtifactChange;
 use super::calls::Update;
 use super::json::{items, nonempty, number, string, text, texts};
 use super::session::{Activity, Session};
-use super::state::{CachedTokens, MapFn, MapResult, Mapper, State, failure_reason};
+use super::state::{MapFn, MapResult, Mapper, State, failure_reason};
 use super::types::{CallStatus, Operation};
 use super::usage::Usage;
 use serde_json::{Value, json};
 
 pub(super) const MAPPER: Mapper = Mapper {
     dialect: Dialect::Codex,
+    program: "codex",
     agent: "codex",
-    cached_tokens: CachedTokens::InInput,
+    formats: ["json"; 2],
+    is_head: |kind, _| matches!(kind, "thread.started" | "session.created" | ""),
     map: MapFn::Values { detects, map_event },
     failure_reason,
 };
 
 fn detects(event: &Value) -> bool {
     match text(event, "/type") {
-        Some(kind) => {
-            kind == "thread.started" || kind == "session.created" && event.get("session_id").is_some()
-        }
+        Some("session.created") => event.get("session_id").is_some(),
+        Some(kind) => ["thread.", "turn.", "item."].iter().any(|prefix| kind.starts_with(prefix)),
         None => is_legacy(event),
     }
 }
@@ -97,7 +98,7 @@ fn item(session: &mut Session, item: &Value, completed: bool) {
             session.add_reasoning(text(item, "/text").unwrap_or_default());
         }
         "error" if completed => session.warnings.add(text(item, "/message").unwrap_or("an error")),
-        "command_execution" | "mcp_tool_call" | "file_change" | "web_search" => {
+        "command_execution" | "mcp_tool_call" | "collab_tool_call" | "file_change" | "web_search" => {
             call(session, item, kind, completed)
         }
         _ => {}
@@ -115,15 +116,17 @@ fn call(session: &mut Session, item: &Value, kind: &str, completed: bool) {
     if !session.calls.knows(id) {
         session.begin_step_after_calls(None);
     }
-    let tool = nonempty(item, "/server")
-        .zip(nonempty(item, "/tool"))
-        .map(|(server, tool)| format!("{server}.{tool}"));
+    let tool = nonempty(item, "/tool").map(|tool| match nonempty(item, "/server") {
+        Some(server) => format!("{server}.{tool}"),
+        None => tool.to_owned(),
+    });
     let (input, output) = match kind {
         "command_execution" => {
             (json!({ "command": item.get("command") }), string(item, "/aggregated_output"))
         }
         "file_change" => (json!({ "changes": item.get("changes") }), None),
         "web_search" => (json!({ "query": item.get("query") }), None),
+        "collab_tool_call" => (json!({ "prompt": item.get("prompt") }), None),
         _ => {
             let output = texts(item, "/result/content").or(string(item, "/error/message"));
             (item.get("arguments").cloned().unwrap_or_else(|| json!({})), output)
@@ -154,14 +157,15 @@ fn artifact_change(change: &Value) -> Option<ArtifactChange> {
 
 fn usage(usage: Option<&Value>) -> Usage {
     let tokens = |key: &str| number(usage?, key);
-    Usage {
+    let usage = Usage {
         input: tokens("/input_tokens"),
         output: tokens("/output_tokens"),
         reasoning: tokens("/reasoning_output_tokens"),
         cache_read: tokens("/cached_input_tokens"),
         cache_write: tokens("/cache_write_input_tokens"),
         cost: None,
-    }
+    };
+    usage.without_cached_input().without_reasoning_output()
 }
 
 fn legacy_event(session: &mut Session, event: &Value) {

@@ -7,7 +7,7 @@ use super::session::Session;
 use super::state::State;
 use super::stderr;
 use super::warnings::Warnings;
-use super::{OutcomeOptions, RunOutcome, Trajectory, atif};
+use super::{OutcomeOptions, RunOutcome, Trajectory, Unrecognised, atif};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -77,6 +77,7 @@ impl Collector {
             return strict_json::read_lines(input, &options, &mut lines).map(drop);
         }
         lines.unit = "item";
+        self.inner.borrow_mut().state.is_document = true;
         let mut items = 0;
         let mut records = ArrayRecords::new(&mut lines, |_| {
             items += 1;
@@ -120,15 +121,21 @@ impl Collector {
     }
 
     /// Returns the outcome of the events read so far.
-    pub fn outcome(&self) -> RunOutcome {
+    ///
+    /// # Errors
+    /// If no event is one of a known agent; for a declared agent, if there are events of others only.
+    pub fn outcome(&self) -> Result<RunOutcome, Unrecognised> {
         self.inner.borrow().state.outcome(self.line_warnings())
     }
 
     /// Returns the run in ATIF, with its steps if [`OutcomeOptions::steps`] is set.
-    pub fn atif(&self) -> Trajectory {
-        let outcome = self.outcome();
+    ///
+    /// # Errors
+    /// Those of [`Collector::outcome`].
+    pub fn atif(&self) -> Result<Trajectory, Unrecognised> {
+        let outcome = self.outcome()?;
         let state = &self.inner.borrow().state;
-        atif::trajectory(state.mapper, state.main(), outcome)
+        Ok(atif::trajectory(state.mapper, state.main(), outcome))
     }
 
     /// Returns the warnings about lines that could not be read. [`RunOutcome::warnings`] ends with the same warnings.

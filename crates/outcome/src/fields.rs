@@ -31,6 +31,9 @@ fields! {
     Cost: "properties.info.cost";
     TokensIn: "properties.info.tokens.input";
     TokensOut: "properties.info.tokens.output";
+    TokensReasoning: "properties.info.tokens.reasoning";
+    TokensCacheRead: "properties.info.tokens.cache.read";
+    TokensCacheWrite: "properties.info.tokens.cache.write";
     StepCost: "{part}.cost";
     StepIn: "{part}.tokens.input";
     StepOut: "{part}.tokens.output";

@@ -5,25 +5,31 @@ use super::artifacts::file_changes;
 use super::calls::Update;
 use super::json::{nonempty, number, only_key, string, sum_members, text, time};
 use super::session::{Activity, Session};
-use super::state::{CachedTokens, MapFn, MapResult, Mapper, State, failure_reason};
+use super::state::{MapFn, MapResult, Mapper, State, failure_reason};
 use super::types::CallStatus;
 use super::usage::Usage;
 use serde_json::Value;
 
 pub(super) const MAPPER: Mapper = Mapper {
     dialect: Dialect::Gemini,
+    program: "gemini",
     agent: "gemini-cli",
-    cached_tokens: CachedTokens::InInput,
+    formats: ["stream-json", "json"],
+    is_head: |kind, _| matches!(kind, "init" | ""),
     map: MapFn::Values { detects, map_event },
     failure_reason,
 };
 
 fn detects(event: &Value) -> bool {
-    event.get("session_id").is_some()
-        && match text(event, "/type") {
-            Some(kind) => kind == "init",
-            None => ["response", "error", "stats"].iter().any(|key| event.get(key).is_some()),
-        }
+    let has = |key: &str| event.get(key).is_some();
+    match text(event, "/type") {
+        Some("init") => has("session_id"),
+        Some("message") => text(event, "/content").is_some() && has("role"),
+        Some("tool_use" | "tool_result") => has("tool_id"),
+        Some("result") => has("status") && has("stats"),
+        Some(_) => false,
+        None => has("session_id") && ["response", "error", "stats"].iter().any(|key| has(key)),
+    }
 }
 
 fn map_event(state: &mut State, event: &Value) -> MapResult {
@@ -35,9 +41,12 @@ fn map_event(state: &mut State, event: &Value) -> MapResult {
     let now = time(event, "/timestamp");
     session.record_time(now);
     match kind {
-        None => document(session, event),
+        None => {
+            document(session, event);
+            state.is_document = true;
+        }
         Some("init") => {
-            session.assistant.created = now;
+            session.start = session.start.or(now);
             session.activity = Activity::Busy;
         }
         Some("message") => message(session, event, now),
@@ -98,13 +107,13 @@ fn call(session: &mut Session, event: &Value, now: Option<f64>) {
 fn result(session: &mut Session, event: &Value, now: Option<f64>) {
     session.activity = Activity::Idle;
     session.assistant.completed = now;
-    session.tokens = number(event, "/stats/total_tokens");
-    session.usage = Usage {
+    let usage = Usage {
         input: number(event, "/stats/input_tokens"),
         output: number(event, "/stats/output_tokens"),
         cache_read: number(event, "/stats/cached"),
         ..Usage::default()
     };
+    session.usage = usage.without_cached_input();
     set_model(session, event);
     if text(event, "/status") == Some("success") {
         session.recover();
@@ -120,14 +129,17 @@ fn document(session: &mut Session, event: &Value) {
     session.hidden_call_count = Some(number(event, "/stats/tools/totalCalls"));
     session.answer = string(event, "/response");
     let tokens = |kind: &str| sum_members(event, "/stats/models", &format!("/tokens/{kind}"));
-    session.tokens = tokens("total");
-    session.usage = Usage {
+    let usage = Usage {
         input: tokens("prompt"),
         output: tokens("candidates"),
         reasoning: tokens("thoughts"),
         cache_read: tokens("cached"),
         ..Usage::default()
     };
+    let usage = usage.without_cached_input();
+    // Some providers count thoughts as candidates; the total tells.
+    let has_thoughts = usage.total() > tokens("total");
+    session.usage = if has_thoughts { usage.without_reasoning_output() } else { usage };
     session.steps = sum_members(event, "/stats/models", "/api/totalRequests");
     set_model(session, event);
     if event.get("error").is_some_and(|error| !error.is_null()) {

@@ -23,11 +23,14 @@ mod claude;
 mod cline;
 mod codex;
 mod collector;
+mod copilot;
+mod droid;
 mod event_builder;
 mod event_fields;
 mod fields;
 mod gemini;
 mod json;
+mod kimi;
 mod mappers;
 mod metrics;
 mod opencode;
@@ -41,7 +44,9 @@ mod texts;
 mod times;
 mod trace;
 mod types;
+mod unrecognised;
 mod usage;
+mod vibe;
 mod warnings;
 
 pub use atif::Trajectory;
@@ -51,6 +56,7 @@ pub use types::{
     Artifact, ArtifactKind, ArtifactSource, CallStatus, ErrorDetails, Metadata, Metrics, Operation, Quantity,
     RunOutcome, SourceText, ToolCall,
 };
+pub use unrecognised::Unrecognised;
 
 /// The agent that wrote a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -75,11 +81,19 @@ pub enum Dialect {
     Pi,
     /// Output of `cline --json`.
     Cline,
+    /// Output of `vibe -p --output streaming` or `json`.
+    Vibe,
+    /// Output of `copilot --output-format json`.
+    Copilot,
+    /// Output of `kimi -p --output-format stream-json`.
+    Kimi,
+    /// Output of `droid exec --output-format stream-json` or `json`.
+    Droid,
 }
 
 impl Dialect {
     /// All dialects.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 13] = [
         Self::Auto,
         Self::Opencode,
         Self::OpencodeRun,
@@ -89,6 +103,10 @@ impl Dialect {
         Self::Qwen,
         Self::Pi,
         Self::Cline,
+        Self::Vibe,
+        Self::Copilot,
+        Self::Kimi,
+        Self::Droid,
     ];
 }
 
@@ -111,11 +129,14 @@ pub struct OutcomeOptions {
 
 /// Returns the outcome of a run from the lines of its stream, with [`OutcomeOptions::default`].
 ///
-/// Lines may end in a newline, may be `data:` lines of server-sent events, and need not be UTF-8. This never fails: a
-/// line that cannot be read becomes a warning of the outcome, and a stream without known events becomes a failed run.
+/// Lines may end in a newline, may be `data:` lines of server-sent events, and need not be UTF-8. A line that cannot be
+/// read becomes a warning of the outcome.
 ///
 /// [`Collector`] reads from readers, has options, and returns the outcome at any time.
-pub fn outcome<L: AsRef<[u8]>>(lines: impl IntoIterator<Item = L>) -> RunOutcome {
+///
+/// # Errors
+/// If no event is one of a known agent.
+pub fn outcome<L: AsRef<[u8]>>(lines: impl IntoIterator<Item = L>) -> Result<RunOutcome, Unrecognised> {
     let collector = Collector::new(OutcomeOptions::default());
     collector.read_lines(lines);
     collector.outcome()

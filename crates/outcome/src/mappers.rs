@@ -1,7 +1,7 @@
 //! The mappers of all agents, in the order in which detection tries them.
 
 use super::state::Mapper;
-use super::{claude, cline, codex, gemini, opencode, opencode_run, pi, qwen};
+use super::{claude, cline, codex, copilot, droid, gemini, kimi, opencode, opencode_run, pi, qwen, vibe};
 
 /// The mappers of all agents. If the agent is not known, the first that recognizes an event is used.
 pub(super) const MAPPERS: &[Mapper] = &[
@@ -13,4 +13,8 @@ pub(super) const MAPPERS: &[Mapper] = &[
     qwen::MAPPER,
     pi::MAPPER,
     cline::MAPPER,
+    vibe::MAPPER,
+    copilot::MAPPER,
+    kimi::MAPPER,
+    droid::MAPPER,
 ];

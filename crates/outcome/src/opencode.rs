@@ -5,15 +5,17 @@ use super::artifacts::{ArtifactChange, operation_from_lengths};
 use super::event_fields::EventFields;
 use super::fields::Field;
 use super::session::{Activity, Session, error_details};
-use super::state::{CachedTokens, MapFn, MapResult, Mapper, State};
+use super::state::{MapFn, MapResult, Mapper, State};
 use super::trace::StepSource;
 use super::types::{ArtifactKind, ArtifactSource, Operation, SourceText};
 use super::usage::Usage;
 
 pub(super) const MAPPER: Mapper = Mapper {
     dialect: Dialect::Opencode,
+    program: "opencode",
     agent: "opencode",
-    cached_tokens: CachedTokens::Separate,
+    formats: ["events"; 2],
+    is_head: |kind, _| !kind.starts_with("message.part."),
     map: MapFn::Fields(map_event),
     failure_reason,
 };
@@ -120,15 +122,21 @@ fn message(state: &mut State, event: &EventFields) -> MapResult {
             session.texts.forget(id);
             return MapResult::Understood;
         }
+        session.earlier_messages = session.earlier_messages.plus(&last.usage);
         *last = super::session::Assistant { id: Some(id.to_owned()), ..Default::default() };
         session.texts.set_last_message(id);
     }
     // Members that an update omits keep their value.
     last.created = created.or(last.created);
+    session.start = session.start.or(last.created);
     last.completed = event.number(Field::Completed).or(last.completed);
-    last.input = event.number(Field::TokensIn).or(last.input);
-    last.output = event.number(Field::TokensOut).or(last.output);
-    last.cost = event.number(Field::Cost).or(last.cost);
+    let used = &mut last.usage;
+    used.input = event.number(Field::TokensIn).or(used.input);
+    used.output = event.number(Field::TokensOut).or(used.output);
+    used.reasoning = event.number(Field::TokensReasoning).or(used.reasoning);
+    used.cache_read = event.number(Field::TokensCacheRead).or(used.cache_read);
+    used.cache_write = event.number(Field::TokensCacheWrite).or(used.cache_write);
+    used.cost = event.number(Field::Cost).or(used.cost);
     last.model = event.string(Field::Model).or(last.model.take());
     last.provider = event.string(Field::Provider).or(last.provider.take());
     last.finish = event.string(Field::Finish).or(last.finish.take());

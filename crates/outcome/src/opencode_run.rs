@@ -5,12 +5,14 @@ use super::event_fields::EventFields;
 use super::fields::Field;
 use super::opencode::{step, trace_text};
 use super::session::{Activity, Session, error_details};
-use super::state::{CachedTokens, MapFn, MapResult, Mapper, State};
+use super::state::{MapFn, MapResult, Mapper, State};
 
 pub(super) const MAPPER: Mapper = Mapper {
     dialect: Dialect::OpencodeRun,
+    program: "opencode",
     agent: "opencode",
-    cached_tokens: CachedTokens::Separate,
+    formats: ["json"; 2],
+    is_head: |kind, _| matches!(kind, "step_start" | "error"),
     map: MapFn::Fields(map_event),
     failure_reason,
 };
@@ -40,7 +42,7 @@ fn map_event(state: &mut State, event: &EventFields, kind: &str) -> MapResult {
         return MapResult::Understood;
     }
     session.has_activity = true;
-    session.assistant.created = session.assistant.created.or(time);
+    session.start = session.start.or(time);
     let message = event.nonempty(Field::PartMessage).unwrap_or_default();
     if session.is_assistant_message(message).is_none() {
         // A run prints messages in order, so a new message is the last one.
@@ -66,9 +68,6 @@ fn map_event(state: &mut State, event: &EventFields, kind: &str) -> MapResult {
         "step_finish" => {
             // Each step is one answer, like a message of the server.
             let run = &mut session.assistant;
-            run.input = event.number(Field::StepIn).or(run.input);
-            run.output = event.number(Field::StepOut).or(run.output);
-            run.cost = event.number(Field::StepCost).or(run.cost);
             run.completed = time.or(run.completed);
             run.finish = Some(event.nonempty(Field::Finish).unwrap_or_default().to_owned());
             step(session, event, "step-finish", &number, time);

@@ -1,22 +1,28 @@
 //! Mapper of `pi --mode json`: messages, and the execution of tools.
 
 use super::Dialect;
-use super::arithmetic::sum;
 use super::artifacts::file_changes;
 use super::calls::Update;
 use super::json::{items, nonempty, number, string, text, texts, time};
 use super::session::{Activity, Session};
-use super::state::{CachedTokens, MapFn, MapResult, Mapper, State, failure_reason};
+use super::state::{MapFn, MapResult, Mapper, State, failure_reason};
 use super::types::CallStatus;
 use super::usage::Usage;
 use serde_json::Value;
 
 pub(super) const MAPPER: Mapper = Mapper {
     dialect: Dialect::Pi,
+    program: "pi",
     agent: "pi",
-    cached_tokens: CachedTokens::Separate,
+    formats: ["json"; 2],
+    is_head: |kind, _| kind == "session",
     map: MapFn::Values {
-        detects: |event| text(event, "/type") == Some("session") && event.get("version").is_some(),
+        detects: |event| match text(event, "/type") {
+            Some("session") => event.get("version").is_some(),
+            Some("agent_start" | "turn_start" | "agent_settled") => true,
+            Some("message_end") => event.pointer("/message/role").is_some(),
+            _ => false,
+        },
         map_event,
     },
     failure_reason,
@@ -27,27 +33,21 @@ fn map_event(state: &mut State, event: &Value) -> MapResult {
     let id = nonempty(event, "/id").filter(|_| kind == "session");
     let Some(session) = state.session(id) else { return MapResult::Ignored };
     match kind {
-        "session" => record_event_time(session, time(event, "/timestamp")),
+        "session" => session.record_message_time(time(event, "/timestamp")),
         "agent_start" => session.activity = Activity::Busy,
         "agent_end" => session.activity = Activity::Idle,
         "auto_retry_start" => session.add_retry(nonempty(event, "/errorMessage"), number(event, "/attempt")),
         "message_end" => message(session, event),
         "tool_execution_start" | "tool_execution_end" => execution(session, event, kind),
-        "turn_start" | "auto_retry_end" => return MapResult::Ignored,
+        "turn_start" | "auto_retry_end" | "agent_settled" | "entry_appended" => return MapResult::Ignored,
         _ => return MapResult::Unknown,
     }
     MapResult::Understood
 }
 
-fn record_event_time(session: &mut Session, now: Option<f64>) {
-    session.record_time(now);
-    session.assistant.created = session.assistant.created.or(now);
-    session.assistant.completed = now.or(session.assistant.completed);
-}
-
 fn message(session: &mut Session, event: &Value) {
     let now = time(event, "/message/timestamp");
-    record_event_time(session, now);
+    session.record_message_time(now);
     let event_number = session.event.to_string();
     match text(event, "/message/role") {
         Some("user") => {
@@ -87,15 +87,15 @@ fn assistant(session: &mut Session, event: &Value, id: &str, now: Option<f64>) {
         }
     }
     let used = |key: &str| number(event, &format!("/message/usage/{key}"));
-    session.tokens = sum(session.tokens, used("totalTokens"));
-    session.add_request(&Usage {
+    let usage = Usage {
         input: used("input"),
         output: used("output"),
         reasoning: used("reasoning"),
         cache_read: used("cacheRead"),
         cache_write: used("cacheWrite"),
         cost: used("cost/total"),
-    });
+    };
+    session.add_request(&usage.without_reasoning_output());
     session.assistant.model = string(event, "/message/model").or(session.assistant.model.take());
     session.assistant.provider = string(event, "/message/provider").or(session.assistant.provider.take());
     match text(event, "/message/stopReason") {

@@ -2,20 +2,32 @@
 
 use super::Dialect;
 use super::claude::{ClaudeVariant, detects, map_event};
-use super::state::{CachedTokens, MapFn, Mapper, failure_reason};
+use super::json::{nonempty, text};
+use super::state::{MapFn, Mapper, failure_reason};
 
 pub(super) const MAPPER: Mapper = Mapper {
     dialect: Dialect::Qwen,
+    program: "qwen",
     agent: "qwen-code",
-    cached_tokens: CachedTokens::InInput,
+    formats: ["stream-json", "json"],
+    is_head: |kind, _| kind == "system",
     map: MapFn::Values {
-        detects: |event| detects(event, "/qwen_code_version"),
+        detects: |event| {
+            let is_message = text(event, "/type") == Some("assistant") && event.get("uuid").is_some();
+            detects(event, "/qwen_code_version")
+                || is_message && nonempty(event, "/message/id") == text(event, "/uuid")
+        },
         // The stream does not report the provider.
         map_event: |state, event| {
             map_event(
                 state,
                 event,
-                &ClaudeVariant { version: "/qwen_code_version", provider: None, has_final_usage: true },
+                &ClaudeVariant {
+                    version: "/qwen_code_version",
+                    provider: None,
+                    has_final_usage: true,
+                    has_cached_input: true,
+                },
             )
         },
     },

@@ -27,15 +27,14 @@ pub(super) enum Activity {
     Idle,
 }
 
-/// Data about the last assistant message. If the stream consists of steps, data about the entire run.
+/// Data about the last assistant message.
 #[derive(Debug, Default)]
 pub(super) struct Assistant {
     pub(super) id: Option<String>,
     pub(super) created: Option<f64>,
     pub(super) completed: Option<f64>,
-    pub(super) input: Option<f64>,
-    pub(super) output: Option<f64>,
-    pub(super) cost: Option<f64>,
+    /// Tokens and cost of the message, if the agent reports them for each message.
+    pub(super) usage: Usage,
     pub(super) model: Option<String>,
     pub(super) provider: Option<String>,
     /// Reason why the message ended, such as `stop`.
@@ -108,14 +107,16 @@ pub(super) struct Session {
     pub(super) permissions: Permissions,
     /// Hashes of the IDs of messages. True stands for a message of the assistant, false for one of the user.
     roles: VecDeque<(u64, bool)>,
-    /// Tokens and cost of all requests to the model.
+    /// Time at which the first message began.
+    pub(super) start: Option<f64>,
+    /// Tokens and cost of all requests to the model, if the agent reports them for each request or for the run.
     pub(super) usage: Usage,
+    /// Tokens and cost of all messages but the last, if the agent reports them for each message.
+    pub(super) earlier_messages: Usage,
     /// Id of the last step that ended.
     pub(super) last_finish: Option<String>,
     /// Number of requests to the model.
     pub(super) steps: Option<f64>,
-    /// Total number of tokens of the run, if the agent reports it.
-    pub(super) tokens: Option<f64>,
     /// Duration of the run in milliseconds, if the agent reports it.
     pub(super) duration: Option<f64>,
     /// Final answer of the agent, if an event reports it in addition to the texts.
@@ -269,6 +270,21 @@ impl Session {
     pub(super) fn set_step_usage(&mut self, usage: Usage) {
         if let Some(trace) = &mut self.trace {
             trace.current_step().usage = Some(usage);
+        }
+    }
+
+    /// Records the time of an event that belongs to a message of the run.
+    pub(super) fn record_message_time(&mut self, time: Option<f64>) {
+        self.record_time(time);
+        self.start = self.start.or(time);
+        self.assistant.completed = time.or(self.assistant.completed);
+    }
+
+    /// Returns the tokens and the cost of the session: those of its requests, or else those of its messages.
+    pub(super) fn total_usage(&self) -> Usage {
+        match self.usage.total().or(self.usage.cost) {
+            Some(_) => self.usage.clone(),
+            None => self.earlier_messages.plus(&self.assistant.usage),
         }
     }
 

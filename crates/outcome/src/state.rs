@@ -1,5 +1,6 @@
 //! State of a collector, its mappers, and the outcome that follows from it.
 
+use super::arithmetic::sum;
 use super::artifacts::{ArtifactChange, Artifacts};
 use super::calls;
 use super::event_fields::EventFields;
@@ -8,7 +9,7 @@ use super::session::{Activity, Session, error_line};
 use super::stderr::StderrTail;
 use super::trace::Trace;
 use super::types::{ErrorDetails, Metadata, Metrics, Quantity, RunOutcome};
-use super::{Dialect, OutcomeOptions};
+use super::{Dialect, OutcomeOptions, Unrecognised};
 use serde_json::Value;
 
 /// Maximum number of sessions; events of further sessions are ignored.
@@ -31,19 +32,17 @@ pub(super) enum MapResult {
 /// Turns the events of one agent into an outcome.
 pub(super) struct Mapper {
     pub(super) dialect: Dialect,
+    /// Name of the program.
+    pub(super) program: &'static str,
     /// Name of the agent in exports.
     pub(super) agent: &'static str,
-    pub(super) cached_tokens: CachedTokens,
+    /// Names of the formats: of a stream, and of a document or an array of events.
+    pub(super) formats: [&'static str; 2],
+    /// Returns true if a stream can begin with the event, whose type is given.
+    pub(super) is_head: fn(&str, Option<&Value>) -> bool,
     pub(super) map: MapFn,
     /// Returns why a session without a reported error failed; `None` if it did not fail.
     pub(super) failure_reason: fn(&Session) -> Option<String>,
-}
-
-/// Whether an agent counts cached tokens as input tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CachedTokens {
-    Separate,
-    InInput,
 }
 
 /// How a mapper receives events.
@@ -92,6 +91,10 @@ pub(super) struct State {
     sessions: Vec<Session>,
     /// Changed files in events that name no session.
     pub(super) unassigned_artifacts: Artifacts,
+    /// True if the data is a document, or an array of events.
+    pub(super) is_document: bool,
+    /// True if the first known event is one with which a stream begins; `None` before the first known event.
+    has_head: Option<bool>,
     /// Number of events that were read, including the current one.
     pub(super) events: u64,
     understood: u64,
@@ -112,6 +115,8 @@ impl State {
             mapper,
             sessions: Vec::new(),
             unassigned_artifacts: Artifacts::default(),
+            is_document: false,
+            has_head: None,
             events: 0,
             understood: 0,
             skipped: 0,
@@ -157,6 +162,12 @@ impl State {
                     continue;
                 }
             }
+            self.has_head = self.has_head.or_else(|| {
+                let value = built.map(|(value, _)| value);
+                // The fields are filled only if the mapper needs them.
+                let of_value = value.and_then(|value| value.get("type")?.as_str());
+                Some((mapper.is_head)(kind.or(of_value).unwrap_or_default(), value))
+            });
             self.mapper = Some(mapper);
             let truncated = match mapper.map {
                 MapFn::Fields(_) => event.truncated,
@@ -266,8 +277,14 @@ impl State {
         announced.or(self.sessions.first()).map(|session| self.root(session))
     }
 
-    /// Returns the outcome of the events so far; `stream_warnings` are added to its warnings.
-    pub(super) fn outcome(&self, stream_warnings: Vec<String>) -> RunOutcome {
+    /// Returns the outcome of the events so far; `stream_warnings` are added to its warnings. Fails if no mapper knows
+    /// the stream.
+    pub(super) fn outcome(&self, stream_warnings: Vec<String>) -> Result<RunOutcome, Unrecognised> {
+        let is_declared = self.options.dialect != Dialect::Auto;
+        // A declared agent that printed nothing failed.
+        if self.understood == 0 && !(is_declared && self.events + self.skipped == 0) {
+            return Err(Unrecognised(self.not_understood_reason()));
+        }
         let main = self.main().filter(|_| self.understood > 0);
         let mut outcome = main.map_or_else(RunOutcome::default, |main| self.session_outcome(main));
         // An error that the agent reports needs no other reason.
@@ -276,6 +293,7 @@ impl State {
             outcome.error = self.failure_reasons(main.is_some(), outcome.error, rejected);
         }
         outcome.success = outcome.error.is_none();
+        outcome.incomplete = self.has_head == Some(false);
         if outcome.message == outcome.error {
             outcome.message = None;
         }
@@ -285,7 +303,7 @@ impl State {
         }
         outcome.warnings.extend(stream_warnings);
         outcome.metadata = self.metadata(&outcome);
-        outcome
+        Ok(outcome)
     }
 
     /// Returns why a run without a reported error failed, from incomplete events, the text on stderr and the exit code;
@@ -314,10 +332,12 @@ impl State {
         let mut warnings = main.warnings.list();
         let mut approval = main.permissions.lacks_permission();
         artifacts.merge(&main.artifacts);
+        let (mut usage, mut steps) = (main.total_usage(), main.steps);
         let children = self.sessions.iter().filter(|session| !std::ptr::eq(*session, main));
         for child in children.filter(|session| std::ptr::eq(self.root(session), main)) {
             artifacts.merge(&child.artifacts);
             warnings.extend(child.warnings.list());
+            (usage, steps) = (usage.plus(&child.total_usage()), sum(steps, child.steps));
             approval = match (approval, child.permissions.lacks_permission()) {
                 (Some(one), Some(other)) => Some(one || other),
                 (one, other) => one.or(other),
@@ -333,11 +353,22 @@ impl State {
         #[expect(clippy::cast_precision_loss, reason = "there are fewer calls than 2^53")]
         let call_count = tool_calls.len() as f64;
         let calls = main.hidden_call_count.unwrap_or(Some(call_count)).map(Quantity);
-        let metrics = Metrics { api_calls_count: calls, tool_calls_count: calls, ..main.metrics() };
+        let metrics = Metrics {
+            api_calls_count: calls,
+            tool_calls_count: calls,
+            steps: steps.map(Quantity),
+            ..main.metrics(&usage)
+        };
         RunOutcome {
             success: false,
+            incomplete: false,
             session_id: Some(main.id.clone()).filter(|id| !id.is_empty()),
-            message: main.answer.clone().or_else(|| main.texts.message()),
+            message: main
+                .answer
+                .as_deref()
+                .map(str::trim)
+                .map(str::to_owned)
+                .or_else(|| main.texts.message()),
             artifacts: artifacts.finish(),
             error: error.or_else(failure_reason),
             error_details: error_details.filter(|details| *details != ErrorDetails::default()),
@@ -364,7 +395,10 @@ impl State {
     fn metadata(&self, outcome: &RunOutcome) -> Option<Metadata> {
         let total = self.main().filter(|_| self.understood > 0).and_then(Session::total_time);
         let attempt = self.options.attempt.map(f64::from);
+        let format = |mapper: &Mapper| mapper.formats[usize::from(self.is_document)].to_owned();
         let metadata = Metadata {
+            agent: self.mapper.map(|mapper| mapper.program.to_owned()),
+            format: self.mapper.filter(|_| self.understood > 0).map(format),
             session_id: outcome.session_id.clone(),
             phase_total_duration_ms: total.map(Quantity),
             attempt_number: attempt.map(Quantity),

@@ -10,8 +10,11 @@ use serde_json::Value;
 #[serde(deny_unknown_fields)]
 #[schemars(transform = never_null)]
 pub struct RunOutcome {
-    /// The run succeeded: its events are known, it is complete, and it reports no failure.
+    /// The run succeeded: it is complete, and it reports no failure.
     pub success: bool,
+    /// True if the beginning of the stream is missing. What it contained is missing from the outcome.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub incomplete: bool,
     /// The session of the run; of several sessions, the one without a parent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
@@ -51,8 +54,9 @@ pub struct RunOutcome {
 pub struct Artifact {
     /// Path, as in the stream.
     pub path: String,
-    /// How the run changed the file.
-    pub operation: Operation,
+    /// How the run changed the file; absent if the stream does not show it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operation: Option<Operation>,
     /// Size in bytes after the last edit whose complete content is in the stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
@@ -102,7 +106,7 @@ pub struct SourceText {
 pub enum Operation {
     /// The run created the file.
     Created,
-    /// The run changed the file, or the stream does not show whether it created or deleted the file.
+    /// The run changed the file.
     Modified,
     /// The run deleted the file.
     Deleted,
@@ -183,22 +187,25 @@ pub enum CallStatus {
 #[serde(deny_unknown_fields)]
 #[schemars(transform = never_null)]
 pub struct Metrics {
-    /// Time at which the agent started, in milliseconds since 1970.
+    /// Time at which the first message of the run began, in milliseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_time_ms: Option<Quantity>,
-    /// Time at which the agent ended, in milliseconds since 1970.
+    /// Time at which the last message of the run ended, in milliseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_time_ms: Option<Quantity>,
     /// Duration, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<Quantity>,
-    /// Sum of input and output tokens; for opencode, only those of the last message.
+    /// Sum of `input_tokens` and `output_tokens`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_used: Option<Quantity>,
-    /// Input tokens of all requests, as the agent counts them: some agents omit cached tokens.
+    /// Sum of input, output, reasoning and cached tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_tokens: Option<Quantity>,
+    /// Input tokens of all requests, without those that came from the cache or went to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<Quantity>,
-    /// Output tokens of all requests, as the agent counts them: some agents omit reasoning tokens.
+    /// Output tokens of all requests, without reasoning tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<Quantity>,
     /// Reasoning tokens of all requests.
@@ -213,12 +220,9 @@ pub struct Metrics {
     /// The number of requests to the model, as the agent shows or counts them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<Quantity>,
-    /// Cost, in dollars; for opencode, only of the last message.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cost: Option<Quantity>,
     /// Cost of all requests, in dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub total_cost: Option<Quantity>,
+    pub cost: Option<Quantity>,
     /// The number of tool calls, each counted once, as in `tool_calls_count`. Absent if the stream does not show them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_calls_count: Option<Quantity>,
@@ -231,11 +235,17 @@ pub struct Metrics {
     pub model_name: Option<String>,
 }
 
-/// Tracking data of a run.
+/// What was recognised, and tracking data of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = never_null)]
 pub struct Metadata {
+    /// The agent that wrote the stream.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The format of the stream, as the agent calls it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
     /// The session, as in [`RunOutcome::session_id`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,

@@ -35,7 +35,7 @@ fn outcome_of(
 ) -> (agentnative_outcome::RunOutcome, usize) {
     let collector = Collector::new(OutcomeOptions::default());
     collector.read(Events { generate, next: 0, count, buffer: String::new(), at: 0 }, "").unwrap();
-    (collector.outcome(), MEMORY.peak_usage())
+    (collector.outcome().unwrap(), MEMORY.peak_usage())
 }
 
 #[global_allocator]
