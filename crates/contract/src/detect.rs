@@ -2,12 +2,15 @@
 
 use super::contract::{CONTRACT_FILE, Contract, bundled_names};
 use super::exit_rules::RunExit;
+use super::pointer::Pointer;
+use super::read;
 use super::sources::bundled;
 use super::spec::Framing;
 use super::version;
 use crate::error::{Error, ErrorKind, Result};
 use serde_json::{Deserializer, Value};
 use std::io::{self, Read};
+use std::path::Path;
 
 /// Maximum number of bytes that are read to find the first event or the document.
 const MAX_HEAD: u64 = 4 << 20;
@@ -63,12 +66,10 @@ impl Contract {
 }
 
 fn find(head: &Head) -> Result<Contract> {
-    // The contracts of programs describe their versions; only these are compiled.
-    let is_of_program =
-        |name: &&str| bundled(name, CONTRACT_FILE).is_some_and(|text| text.contains("[[versions]]"));
-    let of_programs = bundled_names().filter(is_of_program).filter_map(|name| Contract::bundled(name).ok());
-    let mut found: Vec<(Contract, Value)> = of_programs
-        .filter_map(|contract| {
+    let found = bundled_names().filter(|name| may_accept(name, head));
+    let mut found: Vec<(Contract, Value)> = found
+        .filter_map(|name| {
+            let contract = Contract::bundled(name).ok()?;
             let first = head.first(contract.framing())?;
             accepts(&contract, &first).then_some((contract, first))
         })
@@ -93,6 +94,20 @@ fn find(head: &Head) -> Result<Contract> {
         Some(choice) => Contract::bundled(&format!("{}@{}", contract.name(), choice.version.version)),
         None => Ok(contract),
     }
+}
+
+/// Returns whether a bundled contract describes a program, and defines the type of the first event. Compiles no schema.
+fn may_accept(name: &str, head: &Head) -> bool {
+    // Only the contracts of programs have versions.
+    let text = bundled(name, CONTRACT_FILE).filter(|text| text.contains("[[versions]]"));
+    let Some(Ok((spec, _))) = text.map(|text| read::read(text, Path::new(name), None)) else { return false };
+    let Some(first) = head.first(spec.framing) else { return false };
+    spec.events.is_none_or(|events| {
+        let text = |pointer: &Pointer| first.pointer(&pointer.text).and_then(Value::as_str);
+        let kind = text(&events.discriminator).unwrap_or_default();
+        let both = events.subtype.as_ref().and_then(text).map(|subtype| format!("{kind}/{subtype}"));
+        events.schemas.iter().any(|(known, _)| known == kind || Some(known) == both.as_ref())
+    })
 }
 
 /// Returns whether a contract defines the type of the first event, and the event meets its schema.
