@@ -9,10 +9,12 @@ use std::path::PathBuf;
 
 /// Name, exit code and dialect of each recording.
 const RECORDINGS: &[(&str, i32, Dialect)] = &[
+    ("claude-aborted", 0, Dialect::Claude),
     ("claude-array", 0, Dialect::Claude),
     ("claude-document", 0, Dialect::Claude),
     ("claude-error", 1, Dialect::Claude),
     ("claude-turn-limit", 1, Dialect::Claude),
+    ("claude-two-prompts", 0, Dialect::Claude),
     ("claude-write", 0, Dialect::Claude),
     ("cline-error", 1, Dialect::Cline),
     ("cline-tool", 0, Dialect::Cline),
@@ -21,11 +23,16 @@ const RECORDINGS: &[(&str, i32, Dialect)] = &[
     ("codex-experimental", 0, Dialect::Codex),
     ("codex-terminated", 124, Dialect::Codex),
     ("codex-two", 0, Dialect::Codex),
+    ("copilot-error", 1, Dialect::Copilot),
+    ("copilot-sub", 0, Dialect::Copilot),
+    ("droid-document", 1, Dialect::Droid),
+    ("droid-two", 0, Dialect::Droid),
     ("gemini-denied", 0, Dialect::Gemini),
     ("gemini-document", 0, Dialect::Gemini),
     ("gemini-tool", 0, Dialect::Gemini),
     ("gemini-turn-limit", 53, Dialect::Gemini),
     ("gemini-write", 0, Dialect::Gemini),
+    ("kimi-write", 0, Dialect::Kimi),
     ("opencode-bus", 0, Dialect::Opencode),
     ("opencode-rejected", 0, Dialect::OpencodeRun),
     ("opencode-two", 0, Dialect::OpencodeRun),
@@ -36,6 +43,8 @@ const RECORDINGS: &[(&str, i32, Dialect)] = &[
     ("qwen-error", 0, Dialect::Qwen),
     ("qwen-tool", 0, Dialect::Qwen),
     ("qwen-turn-limit", 53, Dialect::Qwen),
+    ("vibe-interrupted", 3, Dialect::Vibe),
+    ("vibe-write", 0, Dialect::Vibe),
 ];
 
 fn path(name: &str) -> PathBuf {
@@ -111,6 +120,27 @@ fn a_recording_without_its_last_event_is_a_failure() {
         let outcome = outcome(cut.lines()).unwrap();
         assert!(!outcome.success && outcome.error.is_some(), "{name}: {outcome:?}");
     }
+}
+
+#[test]
+fn a_recording_without_its_first_event_is_incomplete() {
+    let mut count = 0;
+    for (name, ..) in RECORDINGS {
+        let stream = fs::read_to_string(path(&format!("{name}.stdout"))).unwrap();
+        let is_stream = stream.lines().count() > 2 && stream.lines().all(|line| line.starts_with("{\""));
+        // The second event of these streams can also be the first.
+        if !is_stream
+            || ["cline-error", "cline-tool", "codex-0.42", "copilot-error", "copilot-sub", "opencode-bus"]
+                .contains(name)
+        {
+            continue;
+        }
+        let (_, rest) = stream.split_once('\n').unwrap();
+        let outcome = outcome(rest.lines()).unwrap();
+        assert!(outcome.incomplete, "{name}: {outcome:?}");
+        count += 1;
+    }
+    assert!(count >= 14, "{count}");
 }
 
 #[test]

@@ -85,6 +85,8 @@ pub(super) fn map_event(state: &mut State, event: &Value, variant: &ClaudeVarian
             session.assistant.provider = variant.provider.map(str::to_owned);
             session.steps = session.steps.or(Some(0.0));
             session.activity = Activity::Busy;
+            // The next part of a run begins another message, even if its ID is the same.
+            session.last_finish = None;
         }
         ("system", Some("api_retry")) => {
             session.add_retry(nonempty(event, "/error"), number(event, "/attempt"));
