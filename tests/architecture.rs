@@ -22,6 +22,7 @@ const MODULES: &[(&str, ModuleImports)] = &[
             ("facts", &["manifest", "model"]),
             ("targets", &["config", "files", "manifest", "model"]),
             ("probe", &["catalogue", "config", "facts", "model", "run", "targets"]),
+            ("interface", &["catalogue", "config", "explore", "model", "probe", "run", "targets"]),
             ("explore", &["catalogue", "config", "facts", "model", "probe", "run", "targets"]),
         ],
     ),

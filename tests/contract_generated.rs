@@ -109,5 +109,9 @@ fn the_printed_schemas_are_in_the_repository() {
         "schemas/agentnative-config.schema.json",
         &printed("agentnative", &["schema", "config"]),
     );
+    assert_up_to_date(
+        "schemas/agentnative-interface.schema.json",
+        &printed("agentnative", &["schema", "interface"]),
+    );
     assert_up_to_date("schemas/reference-agent.schema.json", &printed("reference-agent", &["--json-schema"]));
 }

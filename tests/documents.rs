@@ -155,10 +155,18 @@ fn commands_of_readme_and_pages_run_and_change_no_tracked_file() {
 
 /// Returns the report of a check at 80 columns, with the elapsed time of the report `old`.
 fn report_of(check: &[&str], color: &str, old: &str) -> String {
+    let report = output_of(&[&["check"], check].concat(), color);
+    match (elapsed_time(&report), elapsed_time(old)) {
+        (Some(new), Some(old)) => report.replacen(new, old, 1),
+        _ => report,
+    }
+}
+
+/// Returns the output of a failing call of the program at 80 columns.
+fn output_of(args: &[&str], color: &str) -> String {
     let cache = tempfile::tempdir().unwrap();
     let output = Command::new(program("agentnative"))
-        .arg("check")
-        .args(check)
+        .args(args)
         .args(["--color", color])
         .current_dir(root())
         .env("COLUMNS", "80")
@@ -167,11 +175,7 @@ fn report_of(check: &[&str], color: &str, old: &str) -> String {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
-    let report = String::from_utf8(output.stdout).unwrap();
-    match (elapsed_time(&report), elapsed_time(old)) {
-        (Some(new), Some(old)) => report.replacen(new, old, 1),
-        _ => report,
-    }
+    String::from_utf8(output.stdout).unwrap()
 }
 
 /// Returns the elapsed time in the first paragraph of a report, such as `1.2 s`.
@@ -197,11 +201,16 @@ fn picture(report: &str) -> String {
 
 /// Compares the report in a page with that of a check, or rewrites it with `UPDATE=1`. Returns the report of the check.
 fn compare_report(page: &str, check: &[&str]) -> String {
+    compare_output(page, |shown| report_of(check, "never", shown))
+}
+
+/// As [`compare_report`], for any output. `output` receives the text in the page.
+fn compare_output(page: &str, output: impl Fn(&str) -> String) -> String {
     let path = root().join(page);
     let text = fs::read_to_string(&path).unwrap();
     let (before, rest) = text.split_once(BEGIN).unwrap();
     let (shown, after) = rest.split_once(END).unwrap();
-    let report = report_of(check, "never", shown);
+    let report = output(shown);
     let block = format!("```text\n{}\n```\n", report.trim_end());
     match is_update() {
         true => fs::write(path, format!("{before}{BEGIN}{block}{END}{after}")).unwrap(),
@@ -227,6 +236,13 @@ fn the_report_in_the_readme_and_its_picture_are_current() {
 #[test]
 fn the_report_in_the_page_on_exploration_is_current() {
     compare_report("docs/explore.md", &["--explore", "examples/explore"]);
+}
+
+#[test]
+fn the_report_in_the_page_on_interfaces_is_current() {
+    let side = |version: u8| format!("fixtures/interface/tasks-{version}");
+    let args = ["contract", "diff", "--old-command", &side(1), "--new-command", &side(2)];
+    compare_output("docs/interface.md", |_| output_of(&args, "never"));
 }
 
 /// Returns the relative links of a page with their anchors.

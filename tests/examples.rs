@@ -54,6 +54,7 @@ const NOT_JUDGED: &[(&str, &str)] = &[
     ("p2-contract-stream", "needs the contract that the example's note speaks of"),
     ("p2-contract-exit", "needs the contract that the example's note speaks of"),
     ("p2-contract-locked", "needs the lock that the example's note speaks of"),
+    ("p2-interface-locked", "needs the lock that the example's note speaks of"),
     ("p7-clamped", "compares with the same call with a higher limit, of which the note speaks"),
     ("p7-limit", "compares with the same call without a limit"),
 ];

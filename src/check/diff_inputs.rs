@@ -11,6 +11,9 @@ use agentnative_contract::{
 use agentnative_core::config::Config;
 use agentnative_core::probe::{Probe, Recording};
 use agentnative_core::targets::TargetSelector;
+use agentnative_diff::interface::{
+    InterfaceComparison, ProgramInterface, compare_interfaces, read_interface_file,
+};
 use agentnative_diff::lock::Lock;
 use agentnative_diff::{Change, SampleSide, compare, compare_sample, infer_spec, is_schema_file};
 use schemars::JsonSchema;
@@ -39,6 +42,8 @@ enum InputSource {
     Sample(PathBuf),
     /// The outputs of a target, from its lock or its runs.
     Outputs(TargetOutputs),
+    /// The interface of a program, from a file.
+    Interface(Box<ProgramInterface>),
 }
 
 #[derive(Debug, Clone)]
@@ -59,6 +64,8 @@ pub struct Comparison {
     pub outputs: usize,
     /// The sample, if a sample was compared with a schema or contract; else `None`.
     pub sample: Option<ComparedSample>,
+    /// What was not compared in the interface, because only one side states it.
+    pub not_compared: Vec<String>,
 }
 
 /// A sample that was compared with a schema or contract.
@@ -85,12 +92,24 @@ pub fn diff(old: &DiffInput, new: &DiffInput) -> Result<Comparison> {
     let (contract, sample, side) = match (&old.source, &new.source) {
         (InputSource::Contract(contract), InputSource::Sample(sample)) => (contract, sample, SampleSide::New),
         (InputSource::Sample(sample), InputSource::Contract(contract)) => (contract, sample, SampleSide::Old),
+        (InputSource::Interface(_), _) | (_, InputSource::Interface(_)) => return diff_interfaces(old, new),
         _ => return diff_outputs(old, new),
     };
     let result = compare_sample(contract, sample, side)?;
     let is_stream = contract.framing().has_events();
     let sample = ComparedSample { side, is_stream, records: result.records, rejected: result.rejected };
-    Ok(Comparison { changes: result.changes, outputs: 1, sample: Some(sample) })
+    Ok(Comparison { changes: result.changes, outputs: 1, sample: Some(sample), ..Comparison::default() })
+}
+
+/// Compares two inputs of which at least one is only an interface.
+fn diff_interfaces(old: &DiffInput, new: &DiffInput) -> Result<Comparison> {
+    let interface = |input: &'_ DiffInput| {
+        let missing = || Error::usage(format!("{} has no interface to compare", input.name));
+        input.interface().cloned().ok_or_else(missing)
+    };
+    let InterfaceComparison { changes, not_compared } =
+        compare_interfaces(&interface(old)?, Some(&interface(new)?));
+    Ok(Comparison { changes, not_compared, outputs: 1, sample: None })
 }
 
 fn diff_outputs(old: &DiffInput, new: &DiffInput) -> Result<Comparison> {
@@ -101,8 +120,20 @@ fn diff_outputs(old: &DiffInput, new: &DiffInput) -> Result<Comparison> {
     };
     let outputs = old_specs.len();
     let all = [old_specs, not_requested(old.probes(), &new_specs)].concat();
-    let changes = compare(&all, &[comparable, not_requested(new.probes(), &all[..outputs])].concat());
-    Ok(Comparison { changes, outputs, sample: None })
+    let mut changes = compare(&all, &[comparable, not_requested(new.probes(), &all[..outputs])].concat());
+    let InterfaceComparison { changes: of_interface, not_compared } = match (old.interface(), new.interface())
+    {
+        (Some(old), Some(new)) => compare_interfaces(old, Some(new)),
+        (None, None) => InterfaceComparison::default(),
+        (with, _) => {
+            let side = if with.is_some() { "old" } else { "new" };
+            let not_compared = vec![format!("the interface: only the {side} side has one")];
+            InterfaceComparison { not_compared, ..InterfaceComparison::default() }
+        }
+    };
+    changes.extend(of_interface);
+    changes.sort_by_key(|change| change.class);
+    Ok(Comparison { changes, outputs, sample: None, not_compared })
 }
 
 /// Returns whether `name` is `NAME@VERSION`, where `NAME` is a bundled contract or a folder, and no file has this name.
@@ -114,7 +145,8 @@ fn is_versioned(name: &str) -> bool {
 
 impl DiffInput {
     /// Reads an input by its name: a schema file, a bundled contract, a contract folder, a version of a contract
-    /// (`NAME@VERSION`), a lock folder, a recording, or a file of samples.
+    /// (`NAME@VERSION`), a lock folder, a recording, a file with an interface
+    /// (KDL or JSON of `usage`, `interface.json`), or a file of samples.
     ///
     /// # Errors
     /// If it is none of them, or cannot be read. A missing data file is a usage error; a missing contract (a word
@@ -137,6 +169,10 @@ impl DiffInput {
         let is_file = named_file && path.is_file();
         if is_file && is_recording(path)? {
             return Self::of_runs(name, &Recording::read(path)?);
+        }
+        if is_file && let Some(interface) = read_interface_file(path)? {
+            let source = InputSource::Interface(Box::new(interface));
+            return Ok(Self { name: name.to_owned(), source });
         }
         let is_contract = !is_file || is_schema_file(path)?;
         let source = if is_contract { contract()? } else { InputSource::Sample(path.to_owned()) };
@@ -172,7 +208,7 @@ impl DiffInput {
     /// Infers the outputs of a target from the runs of its declared probes in a recording.
     fn of_runs(name: &str, recording: &Recording) -> Result<Self> {
         let lock = infer_lock(recording)?;
-        if lock.promises.is_empty() {
+        if lock.promises.is_empty() && lock.interface.is_none() {
             let message =
                 format!("no probe of {} is declared, so there is nothing to compare", recording.target.name);
             return Err(Error::config(message).hint("declare probes in agentnative.toml or with --probe"));
@@ -192,13 +228,22 @@ impl DiffInput {
             InputSource::Contract(contract) => vec![OutputSpec::from_contract(contract)],
             InputSource::Sample(path) => vec![infer_spec(path)?],
             InputSource::Outputs(outputs) => outputs.specs.clone(),
+            InputSource::Interface(_) => Vec::new(),
         })
     }
 
     fn target(&self) -> Option<&TargetOutputs> {
         match &self.source {
             InputSource::Outputs(outputs) => Some(outputs),
-            InputSource::Contract(_) | InputSource::Sample(_) => None,
+            InputSource::Contract(_) | InputSource::Sample(_) | InputSource::Interface(_) => None,
+        }
+    }
+
+    /// Returns the interface of the target; `None` if the input has none.
+    pub fn interface(&self) -> Option<&ProgramInterface> {
+        match &self.source {
+            InputSource::Interface(interface) => Some(interface),
+            _ => self.lock().and_then(|lock| lock.interface.as_ref()),
         }
     }
 

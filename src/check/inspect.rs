@@ -10,7 +10,7 @@ use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{OutputFormat, ProbeId};
 use agentnative_core::probe::{self, Probe, RunEnvironment, TargetProfile};
 use agentnative_core::run::{Observation, RequestedConfinement, RunEnd, RunKey, RunSpec, Runner};
-use agentnative_core::targets::{CommandTree, Target, TreeLimits, documented_exit_codes};
+use agentnative_core::targets::{CommandTree, Target, TreeLimits, exit_code_meanings};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -57,7 +57,7 @@ impl Session {
         let page = calls.root_page(&mut runner)?;
         on_page(1);
         let commands = calls.commands(&page, &mut runner, self.options.runner.jobs, on_page)?;
-        let exit_codes = exit_codes(&String::from_utf8_lossy(&page));
+        let exit_codes = exit_code_meanings(&String::from_utf8_lossy(&page));
         Ok(InspectedTarget { target, commands, exit_codes })
     }
 }
@@ -155,21 +155,4 @@ fn run_all(
 fn help_page(seen: &Observation) -> Option<Vec<u8>> {
     let page = help_text(seen);
     (seen.end == RunEnd::Exited(0) && !page.trim_ascii().is_empty()).then_some(page)
-}
-
-/// Returns the exit codes that a help page documents, each with its meaning: the rest of the line that begins with the
-/// code.
-fn exit_codes(text: &str) -> BTreeMap<i32, String> {
-    let lines: Vec<&str> = text.lines().collect();
-    let meaning = |code: u8, from: usize| {
-        let of_line = |line: &&str| {
-            let line = line.trim_start().trim_start_matches(['-', '*', ' ', '`']);
-            let rest = line.strip_prefix(&code.to_string())?;
-            let rest = rest.strip_prefix(|char: char| !char.is_alphanumeric())?;
-            Some(rest.trim_matches(|char: char| !char.is_alphanumeric() && char != ')').to_owned())
-        };
-        lines[from.min(lines.len())..].iter().find_map(of_line).unwrap_or_default()
-    };
-    let documented = documented_exit_codes(text).into_iter();
-    documented.map(|(code, line)| (i32::from(code), meaning(code, line))).collect()
 }

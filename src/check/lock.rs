@@ -11,6 +11,7 @@ use agentnative_contract::error::{Error, ErrorKind, Issue, Result};
 use agentnative_contract::{OutputSpec, Payload};
 use agentnative_core::model::{CheckId, OutputFormat};
 use agentnative_core::probe::{Probe, Recording};
+use agentnative_diff::interface::{InterfaceComparison, compare_interfaces};
 use agentnative_diff::lock::{LOCK_FOLDER, Lock, lock_path};
 use agentnative_diff::{Change, ChangeSeverity, compare};
 use agentnative_output::pretty;
@@ -42,17 +43,26 @@ pub struct Locked {
     pub version: Option<String>,
     /// Number of locked outputs: one per probe and format.
     pub promises: usize,
+    /// Number of commands in the locked interface, including the target itself; absent if no interface is locked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commands: Option<usize>,
     /// The lock was written.
     pub written: bool,
     /// No change breaks consumers.
     pub compatible: bool,
     /// The changes, by descending severity.
     pub changes: Vec<Change>,
+    /// What was not compared in the interface, because only one side states it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_compared: Vec<String>,
+    /// Why the interface is not locked, or which help pages were not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// Returns the checks that a session has to select, so that its runs suffice to infer a lock.
 pub fn lock_checks() -> Vec<&'static Check> {
-    vec![CheckId::P2ContractLocked.check()]
+    vec![CheckId::P2ContractLocked.check(), CheckId::P2InterfaceLocked.check()]
 }
 
 /// Infers a lock from the runs of the declared probes in a recording.
@@ -101,7 +111,8 @@ pub fn lock(output: &SessionOutput, mode: LockMode) -> Result<Locked> {
             .hint("`agentnative init` writes one"));
     };
     let (old, new) = (&output.recording.lock, infer_lock(&output.recording)?);
-    if new.promises.is_empty() {
+    let locked = old.as_ref().and_then(|old| old.interface.as_ref());
+    if new.promises.is_empty() && new.interface.is_none() && locked.is_none() {
         return Err(Error::nothing_run("no probe is declared, so there is nothing to lock")
             .hint("`agentnative check` shows the details"));
     }
@@ -114,24 +125,46 @@ pub fn lock(output: &SessionOutput, mode: LockMode) -> Result<Locked> {
     }
     let folder = lock_path(root, &new.target);
     check_presence(old.is_some(), mode, &folder)?;
-    let changes = old.as_ref().map_or_else(Vec::new, |old| {
+    let mut changes = old.as_ref().map_or_else(Vec::new, |old| {
         let not_requested = not_requested(&output.recording.probes, &old.promises);
         compare(&old.comparable(), &[new.comparable_with(old), not_requested].concat())
     });
+    let compared = locked.map(|locked| compare_interfaces(locked, new.interface.as_ref()));
+    let InterfaceComparison { changes: of_interface, not_compared } = compared.unwrap_or_default();
+    changes.extend(of_interface);
+    changes.sort_by_key(|change| change.class);
+    let note = interface_note(&output.recording, &new, mode);
     let written = mode != LockMode::Check && old.as_ref() != Some(&new);
     if written {
         write(&new, root, &folder)?;
     }
-    let Lock { target, version, promises } = new;
+    let Lock { target, version, promises, interface } = new;
     Ok(Locked {
         target,
         folder: folder.display().to_string(),
         version,
         promises: promises.len(),
+        commands: interface
+            .filter(|_| mode != LockMode::Check || locked.is_some())
+            .map(|one| one.commands.len()),
         written,
         compatible: changes.iter().all(|change| change.class != ChangeSeverity::Breaking),
         changes,
+        not_compared,
+        note,
     })
+}
+
+/// Returns why the interface is not locked, or what is missing in it.
+fn interface_note(recording: &Recording, new: &Lock, mode: LockMode) -> Option<String> {
+    let is_locked = recording.lock.as_ref().is_some_and(|old| old.interface.is_some());
+    match &new.interface {
+        None => Some("the target has no help pages, so the lock has no interface".to_owned()),
+        Some(_) if mode == LockMode::Check && !is_locked => {
+            Some("the interface is not locked; run `contract lock --update`".to_owned())
+        }
+        Some(_) => context(recording, &LoadedContracts::default()).interface()?.unread,
+    }
 }
 
 /// Checks that a lock exists if it is to be compared, and does not exist if it is to be written.

@@ -2,6 +2,7 @@
 
 use super::contracts::LoadedContracts;
 use super::explore::ExploreClock;
+use super::interface::ReadsInterface;
 use super::phases::{Discovered, Discovery, MissingRuns, RunsSoFar, missing_runs};
 use super::program_contract::Selection;
 use super::progress::{Observer, Progress};
@@ -10,7 +11,7 @@ use super::runs::{Runs, redact_secrets};
 use super::session::Session;
 use super::{completions, confinement};
 use agentnative_contract::error::{Error, ErrorKind, Result};
-use agentnative_core::catalogue::Check;
+use agentnative_core::catalogue::{Check, DerivedKind};
 use agentnative_core::config::Config;
 use agentnative_core::model::{CheckId, TargetInfo};
 use agentnative_core::probe::{Probe, Recording, RunEnvironment, TargetProfile};
@@ -31,6 +32,8 @@ struct Prepared {
     notes: Vec<String>,
     declared: Vec<Probe>,
     profile: TargetProfile,
+    /// The stored lock of the target.
+    lock: Option<Lock>,
 }
 
 /// Reports the events of a session to its observer, each event once.
@@ -73,6 +76,7 @@ impl Session {
             profile: prepared.profile.clone(),
             timeout: prepared.target.config.timeout,
             explorer,
+            interface: self.interface_reading(checks, prepared.lock.as_ref()),
         };
         let info = prepared.target.info(&std::env::current_dir().unwrap_or_default());
         let mut recording = self.new_recording(info, prepared.profile.clone(), prepared.config.as_ref());
@@ -99,6 +103,16 @@ impl Session {
         Ok((recording, runs.interrupted))
     }
 
+    /// Returns how to read the interface of the target; `None` if no check needs it.
+    fn interface_reading<'a>(
+        &'a self,
+        checks: &[&Check],
+        lock: Option<&'a Lock>,
+    ) -> Option<ReadsInterface<'a>> {
+        let is_needed = checks.iter().any(|check| check.derived.contains(&DerivedKind::Interface));
+        self.options.interface.of_target(lock).filter(|_| is_needed)
+    }
+
     /// Loads the declared probes and the contracts of a target, and builds its profile.
     fn prepare(&self, target: Target, config: Option<Config>, runner: &mut Runner) -> Result<Prepared> {
         let mut target = self.apply_options(target);
@@ -118,7 +132,8 @@ impl Session {
         let contract_caution = chosen.and_then(|chosen| chosen.caution);
         let profile =
             TargetProfile { contract, contract_caution, ..TargetProfile::from_config(&target.config) };
-        Ok(Prepared { target, config, contracts, notes, declared, profile })
+        let lock = config.as_ref().map_or(Ok(None), |config| read_lock(&config.root, &target.name))?;
+        Ok(Prepared { target, config, contracts, notes, declared, profile, lock })
     }
 
     /// Prepares the run environment: home, workspaces, service ports and protected folders.
@@ -276,7 +291,7 @@ fn finish_recording(
     prepared: &Prepared,
     runs: &mut Runs<'_>,
 ) -> Result<()> {
-    let Prepared { target, config, .. } = prepared;
+    let Prepared { target, config, lock, .. } = prepared;
     runs.end_services()?;
     recording.interrupted = runs.interrupted.is_some();
     recording.confinement =
@@ -291,7 +306,7 @@ fn finish_recording(
         recording.completion_error = completions::syntax_error(recording, target, runs.runner)?;
     }
     if let Some(config) = config {
-        recording.lock = read_lock(&config.root, &recording.target.name)?;
+        recording.lock.clone_from(lock);
         recording.waivers = config.waivers_of(&target.config);
     }
     Ok(())

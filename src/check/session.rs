@@ -2,6 +2,7 @@
 
 use super::contracts::LoadedContracts;
 use super::explore::ExploreOptions;
+use super::interface::InterfaceReading;
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::config::{Config, Isolation, ProbeConfig, TargetConfig, rfc3339};
 use agentnative_core::model::{Edition, TargetInfo};
@@ -50,6 +51,8 @@ pub struct SessionOptions {
     pub built: bool,
     /// Explore the target: find calls in its help pages, and judge them as well. `None` judges the declared probes only.
     pub explore: Option<ExploreOptions>,
+    /// When to read the interface of the target, for `p2-interface-locked` and locks.
+    pub interface: InterfaceReading,
     /// Options of the runner.
     pub runner: RunnerOptions,
 }

@@ -29,11 +29,11 @@ enum ContractCommand {
     List,
     /// Show a contract: shape, rules, exit codes, error channel.
     Show(ShowArgs),
-    /// Compare two versions of an output: what changed and what breaks its consumers.
+    /// Compare two versions of an output or interface: what changed and what breaks its consumers.
     Diff(super::diff::DiffArgs),
     /// Infer a JSON Schema from sample documents or JSON Lines.
     Infer(InferArgs),
-    /// Lock the output of the declared probes, or compare it with the lock.
+    /// Lock the interface and the output of the declared probes, or compare them with the lock.
     Lock(Box<LockArgs>),
 }
 

@@ -2,7 +2,9 @@
 
 use super::complete;
 use super::progress::progress_observer;
-use crate::check::{ComparedSample, Comparison, ConfigSource, DiffInput, SessionOptions, diff};
+use crate::check::{
+    ComparedSample, Comparison, ConfigSource, DiffInput, InterfaceReading, SessionOptions, diff,
+};
 use agentnative_contract::counted;
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::config::ProbeConfig;
@@ -25,13 +27,15 @@ Examples:
 )]
 pub(super) struct DiffArgs {
     /// Old and new side, each a schema file, a bundled contract, a contract folder, a lock folder, a
-    /// recording (`check --record`) or a file of samples (.json, .jsonl, .ndjson).
+    /// recording (`check --record`), a file of samples (.json, .jsonl, .ndjson), or an interface
+    /// (`interface.json`, or KDL or JSON of `usage`).
     #[arg(value_name = "OLD NEW", num_args = 0..=2, add = complete::contracts())]
     sides: Vec<String>,
-    /// Take the output of this command as the old side; the configuration declares its probes.
+    /// Take the interface and the output of this command as the old side; the configuration declares its
+    /// probes.
     #[arg(long, value_name = "COMMAND")]
     old_command: Option<String>,
-    /// Take the output of this command as the new side.
+    /// Take the interface and the output of this command as the new side.
     #[arg(long, value_name = "COMMAND")]
     new_command: Option<String>,
     /// Configuration of both commands [default: the nearest agentnative.toml, from this folder upwards,
@@ -45,6 +49,9 @@ pub(super) struct DiffArgs {
     #[arg(long)]
     strict: bool,
 }
+
+/// Maximum length of a line about what was not compared, in characters.
+const MAX_NOT_COMPARED: usize = 300;
 
 /// The result of comparing an old with a new side.
 #[derive(Serialize, JsonSchema)]
@@ -60,6 +67,9 @@ pub(super) struct Diff {
     sample: Option<ComparedSample>,
     /// The changes, by descending severity.
     changes: Vec<Change>,
+    /// What was not compared in the interface, because only one side states it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_compared: Vec<String>,
 }
 
 /// Number of changes of each class.
@@ -90,12 +100,14 @@ enum ChangeLine<'a> {
         counts: ChangeCounts,
         #[serde(skip_serializing_if = "Option::is_none")]
         sample: Option<ComparedSample>,
+        #[serde(skip_serializing_if = "<[String]>::is_empty")]
+        not_compared: &'a [String],
     },
 }
 
 pub(super) fn run(args: &DiffArgs, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
     let (old, new) = args.inputs(output, runner)?;
-    let Comparison { changes, outputs, sample } = diff(&old, &new)?;
+    let Comparison { changes, outputs, sample, not_compared } = diff(&old, &new)?;
     let count = |class: ChangeSeverity| changes.iter().filter(|change| change.class == class).count();
     let counts = ChangeCounts {
         breaking: count(ChangeSeverity::Breaking),
@@ -105,8 +117,9 @@ pub(super) fn run(args: &DiffArgs, output: &mut Output, runner: &RunnerOptions) 
     };
     let undecided = if args.strict { counts.undecided } else { 0 };
     let ok = counts.breaking == 0 && undecided == 0;
-    let data = Diff { old: old.name, new: new.name, counts, sample, changes };
-    let summary = ChangeLine::Summary { old: &data.old, new: &data.new, counts, sample };
+    let data = Diff { old: old.name, new: new.name, counts, sample, changes, not_compared };
+    let (old, new, not_compared) = (&data.old, &data.new, &data.not_compared);
+    let summary = ChangeLine::Summary { old, new, counts, sample, not_compared };
     let lines = data.changes.iter().map(|change| ChangeLine::Change { change }).chain([summary]);
     output.emit_records("contract diff", ok, &data, lines, |page| show(&data, outputs, page))?;
     if ok {
@@ -121,16 +134,31 @@ pub(super) fn run(args: &DiffArgs, output: &mut Output, runner: &RunnerOptions) 
     Ok(1)
 }
 
+/// A side of the comparison, as the user gave it.
+enum Side<'a> {
+    Command(&'a str),
+    Named(&'a str),
+}
+
 impl DiffArgs {
     fn inputs(&self, output: &mut Output, runner: &RunnerOptions) -> Result<(DiffInput, DiffInput)> {
         let mut named = self.sides.iter();
-        let mut input = |command: &Option<String>| match command {
-            Some(command) => Some(self.run(command, output, runner)),
-            None => named.next().map(|name| DiffInput::read(name)),
+        let mut side = |command| match command {
+            Some(command) => Some(Side::Command(command)),
+            None => named.next().map(|name| Side::Named(name)),
         };
-        let (old, new) = (input(&self.old_command), input(&self.new_command));
+        let (old, new) = (side(self.old_command.as_deref()), side(self.new_command.as_deref()));
+        let mut input = |side, reading| match side {
+            Side::Command(command) => self.run(command, reading, output, runner),
+            Side::Named(name) => DiffInput::read(name),
+        };
         match (old, new, named.next()) {
-            (Some(old), Some(new), None) => Ok((old?, new?)),
+            (Some(old), Some(new), None) => {
+                let old = input(old, InterfaceReading::Always)?;
+                let known = old.interface().cloned().map(Box::new);
+                let new = input(new, known.map_or(InterfaceReading::Always, InterfaceReading::ComparedWith))?;
+                Ok((old, new))
+            }
             (_, _, extra) => {
                 let many = if extra.is_some() { "more than two sides" } else { "fewer than two sides" };
                 let error = Error::usage(format!("{many}; expected an old and a new one"));
@@ -141,10 +169,17 @@ impl DiffArgs {
         }
     }
 
-    fn run(&self, command: &str, output: &mut Output, runner: &RunnerOptions) -> Result<DiffInput> {
+    fn run(
+        &self,
+        command: &str,
+        interface: InterfaceReading,
+        output: &mut Output,
+        runner: &RunnerOptions,
+    ) -> Result<DiffInput> {
         let options = SessionOptions {
             config: self.config.clone().map_or(ConfigSource::Nearest, ConfigSource::File),
             probes: ProbeConfig::from_flags(&self.probe)?,
+            interface,
             runner: runner.clone(),
             ..SessionOptions::default()
         };
@@ -155,6 +190,19 @@ impl DiffArgs {
 }
 
 fn show(diff: &Diff, outputs: usize, page: &mut Page) {
+    show_result(diff, outputs, page);
+    show_not_compared(&diff.not_compared, page);
+}
+
+/// Shows what was not compared in the interface, one line for each kind.
+pub(super) fn show_not_compared(not_compared: &[String], page: &mut Page) {
+    for what in not_compared {
+        let what = strict_json::sanitize::sanitize_capped(what, MAX_NOT_COMPARED);
+        page.line(0, &[StyledText::dim("not compared: "), StyledText::plain(what)]);
+    }
+}
+
+fn show_result(diff: &Diff, outputs: usize, page: &mut Page) {
     let quiet = page.config().quiet;
     let shown = diff.changes.iter().filter(|change| !(quiet && change.class == ChangeSeverity::Compatible));
     let names = diff.sample.map(|sample| match sample.side {
@@ -278,6 +326,9 @@ fn show_change(change: &Change, indent: usize, with_witness: bool, page: &mut Pa
     let head = StyledText::new(tone, format!("{}[{}]: ", change.class.name(), change.rule));
     page.line(indent, &[head, StyledText::strong(&change.message)]);
     let mut place: Vec<String> = Vec::new();
+    place.extend(
+        change.command.as_ref().filter(|name| !name.is_empty()).map(|name| format!("command {name}")),
+    );
     place.extend(change.probe.as_ref().map(|probe| format!("probe {probe}")));
     place.extend(change.format.map(|format| format.name().to_owned()));
     place.extend(change.event.as_ref().map(|event| format!("event {event}")));
@@ -323,6 +374,9 @@ fn detail(label: &str, text: &str, indent: usize, page: &mut Page) {
 
 /// Formats the place of another output that has the same change: `probe list, json, /items`.
 fn other_place(other: &OtherOutput) -> String {
+    if let Some(command) = &other.command {
+        return command.clone();
+    }
     let probe = other.probe.as_ref().map(|probe| format!("probe {probe}"));
     let place = [probe, other.format.map(|format| format.name().to_owned()), other.pointer.clone()];
     place.into_iter().flatten().collect::<Vec<_>>().join(", ")

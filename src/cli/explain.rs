@@ -96,6 +96,14 @@ fn show_rule(rule: &ChangeRule, page: &mut Page) {
             page.paragraph(2, &example.note);
         }
     }
+    for sound in &rule.sound {
+        page.blank();
+        page.line(0, &[StyledText::new(Tone::Success, "Not reported")]);
+        for (label, side) in [("old: ", &sound.old), ("new: ", &sound.new)] {
+            page.labelled(2, &StyledText::dim(label), side);
+        }
+        page.paragraph(2, &sound.note);
+    }
 }
 
 fn show_check(check: &Check, page: &mut Page) {

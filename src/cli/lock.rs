@@ -1,10 +1,10 @@
 //! The command `agentnative contract lock`.
 
-use super::diff::show_changes;
+use super::diff::{show_changes, show_not_compared};
 use super::group;
 use super::progress::progress_observer;
 use super::target_args::{RunArgs, TargetArgs};
-use crate::check::{LockMode, Locked, Session, lock, lock_checks};
+use crate::check::{InterfaceReading, LockMode, Locked, Session, SessionOptions, lock, lock_checks};
 use agentnative_contract::counted;
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::run::RunnerOptions;
@@ -13,8 +13,8 @@ use agentnative_diff::lock::{LOCK_FOLDER, Lock};
 use agentnative_output::{Output, Page, StyledText};
 
 #[derive(clap::Args)]
-#[command(after_help = "The lock is the folder agentnative.lock/TARGET next to the configuration, with a \
-file per probe and format. Keep it under version control.
+#[command(after_help = "The lock is the folder agentnative.lock/TARGET next to the configuration, with the \
+interface and a file per probe and format. Keep it under version control.
 
 Exit codes: 0 no breaking change, 1 a breaking change (with --check).
 
@@ -28,7 +28,7 @@ pub(super) struct LockArgs {
     /// Compare with the lock and write nothing.
     #[arg(long, conflicts_with = "update", help_heading = group::LOCK)]
     check: bool,
-    /// Accept the present output and report what changed.
+    /// Accept the present interface and output, and report what changed.
     #[arg(long, help_heading = group::LOCK)]
     update: bool,
     #[command(flatten, next_help_heading = group::RUNS)]
@@ -36,7 +36,9 @@ pub(super) struct LockArgs {
 }
 
 pub(super) fn run(args: &LockArgs, output: &mut Output, runner: &RunnerOptions) -> Result<u8> {
-    let session = Session::new(args.target.selector(), args.target.options(&args.runs, runner));
+    let options =
+        SessionOptions { interface: InterfaceReading::Always, ..args.target.options(&args.runs, runner) };
+    let session = Session::new(args.target.selector(), options);
     let session_output = session.run(&lock_checks(), &mut progress_observer(output))?;
     output.clear_progress();
     if let Some(signal) = session_output.signal {
@@ -79,11 +81,17 @@ fn show(locked: &Locked, old: Option<&Lock>, page: &mut Page) {
     let outcome = match (old, locked.written) {
         (None, _) => {
             let promises = counted(locked.promises, "output");
-            format!("{promises} of {} written to {}", locked.target, locked.folder)
+            let commands = locked.commands.map(|count| format!(" and {}", counted(count, "command")));
+            let commands = commands.unwrap_or_default();
+            format!("{promises}{commands} of {} written to {}", locked.target, locked.folder)
         }
         (Some(_), true) => format!("{} updated: {changes} accepted", locked.folder),
         (Some(_), false) if locked.changes.is_empty() => format!("{} is up to date", locked.folder),
         (Some(_), false) => format!("{changes} since {LOCK_FOLDER} was written"),
     };
     page.line(0, &[StyledText::plain(&outcome)]);
+    show_not_compared(&locked.not_compared, page);
+    if let Some(note) = &locked.note {
+        page.line(0, &[StyledText::dim("note: "), StyledText::plain(note)]);
+    }
 }

@@ -7,6 +7,7 @@ use crate::check::Locked;
 use crate::report::{ErrorObject, ReportEvent, Reports};
 use agentnative_contract::error::Result;
 use agentnative_core::config::ConfigKey;
+use agentnative_diff::interface::ProgramInterface;
 use agentnative_outcome::RunOutcome;
 use agentnative_output::Output;
 use schemars::generate::SchemaSettings;
@@ -21,7 +22,8 @@ use serde_json::{Value, json};
 pub(super) struct SchemaArgs {
     /// Schema of `output` (the document of any command with --output json), `report` (that of check),
     /// `events` (a line of check --output jsonl), `outcome` (data of outcome), `error` (the error on
-    /// stderr), `baseline` (the file of check --baseline) or `config` (agentnative.toml, for editors).
+    /// stderr), `baseline` (the file of check --baseline), `interface` (interface.json of a lock) or `config`
+    /// (agentnative.toml, for editors).
     #[arg(value_enum, default_value = "output", hide_possible_values = true)]
     name: Name,
 }
@@ -40,6 +42,8 @@ enum Name {
     Error,
     /// The file of `check --baseline`.
     Baseline,
+    /// The interface in a lock, `interface.json`.
+    Interface,
     /// The configuration, `agentnative.toml`: for editors.
     Config,
 }
@@ -73,6 +77,7 @@ pub(super) fn run(args: &SchemaArgs, output: &mut Output) -> Result<()> {
         Name::Outcome => root_schema::<RunOutcome>(),
         Name::Error => root_schema::<ErrorObject>(),
         Name::Baseline => root_schema::<BaselineFile>(),
+        Name::Interface => root_schema::<ProgramInterface>(),
         Name::Config => agentnative_core::config::schema(),
     };
     output.emit("schema", true, &schema, |page| page.verbatim(&format!("{schema:#}\n")))

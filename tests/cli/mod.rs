@@ -21,6 +21,7 @@ mod explore;
 mod fleet;
 mod infer;
 mod init;
+mod interface;
 mod limits;
 mod locks;
 mod man_pages;

@@ -7,6 +7,7 @@ pub mod config;
 pub mod explore;
 pub mod facts;
 pub mod files;
+pub mod interface;
 pub mod manifest;
 pub mod model;
 pub mod probe;

@@ -11,6 +11,9 @@ use std::sync::LazyLock;
 pub struct ChangeRule {
     /// Stable ID.
     pub id: String,
+    /// Whether the rule is about the interface of a program instead of an output.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interface: bool,
     /// Possible classes, the most common one first.
     pub classes: Vec<ChangeSeverity>,
     /// What changed, on one line.
@@ -24,6 +27,9 @@ pub struct ChangeRule {
     /// Examples of the change.
     #[serde(rename = "example")]
     pub examples: Vec<RuleExample>,
+    /// Versions for which the rule reports nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sound: Vec<SoundExample>,
 }
 
 /// Two versions and the change that is reported between them.
@@ -35,10 +41,22 @@ pub struct RuleExample {
     /// Whether the versions are output specifications instead of schemas of a document.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub promises: bool,
-    /// ID of the rule that is reported if the versions are swapped.
+    /// ID of the rule that is reported if the versions are swapped; empty if none is.
     pub back: String,
     /// What the example shows.
     #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
+    /// Old version, as JSON.
+    pub old: String,
+    /// New version, as JSON.
+    pub new: String,
+}
+
+/// Two versions for which a rule reports nothing.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SoundExample {
+    /// Why nothing is reported.
     pub note: String,
     /// Old version, as JSON.
     pub old: String,

@@ -42,6 +42,9 @@ pub struct Change {
     pub rule: String,
     /// Severity of the change.
     pub class: ChangeSeverity,
+    /// Command whose interface changed, such as `remote add`; empty for the program itself. Absent if an output changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
     /// Probe whose output changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<String>,
@@ -58,7 +61,8 @@ pub struct Change {
     /// unions, the outer variant comes first. Empty if all variants changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variant: Vec<String>,
-    /// RFC 6901 pointer into the output; `*` stands for each element of an array and for each key of a map.
+    /// RFC 6901 pointer into the output or, if `command` is present, into the interface; `*` stands for each element of
+    /// an array and for each key of a map.
     pub pointer: String,
     /// What the old version guaranteed, limited to the part that changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,7 +81,7 @@ pub struct Change {
     /// Occurrences in the sample, if a sample was compared with a schema.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
-    /// Other outputs with the same change.
+    /// Other outputs or commands with the same change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<OtherOutput>,
     /// Generated value of the new version at `pointer`. It becomes a witness if the old version rejects it.
@@ -135,16 +139,19 @@ impl Change {
     }
 }
 
-/// Another output with the same change.
+/// Another output or command with the same change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OtherOutput {
+    /// Command, if the interface changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
     /// Probe of the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<String>,
     /// Format of the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<OutputFormat>,
-    /// Pointer in that output, if it differs.
+    /// Pointer in that output or in the interface, if it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pointer: Option<String>,
 }

@@ -13,6 +13,7 @@ mod events;
 mod examples;
 pub mod infer;
 mod inline;
+pub mod interface;
 pub mod lock;
 mod merge;
 mod normalize;
@@ -33,7 +34,7 @@ mod validator;
 mod variants;
 mod witness;
 
-pub use catalogue::{ChangeRule, RuleExample, change_rule, change_rules};
+pub use catalogue::{ChangeRule, RuleExample, SoundExample, change_rule, change_rules};
 pub use change::{Change, ChangeSeverity, Evidence, OtherOutput, SamplePosition, Witness};
 pub use compare::compare;
 pub use sample_comparison::{SampleComparison, SampleSide, compare_sample};

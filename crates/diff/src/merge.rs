@@ -9,8 +9,9 @@ pub(super) fn merge_duplicates(changes: Vec<Change>) -> Vec<Change> {
     for change in changes {
         match merged.iter_mut().find(|known| is_same_change(known, &change)) {
             Some(known) => {
-                let pointer = Some(change.pointer).filter(|pointer| *pointer != known.pointer);
-                known.also.push(OtherOutput { probe: change.probe, format: change.format, pointer });
+                let pointer = Some(change.pointer.clone()).filter(|pointer| *pointer != known.pointer);
+                let Change { command, probe, format, .. } = change;
+                known.also.push(OtherOutput { command, probe, format, pointer });
             }
             None => merged.push(change),
         }

@@ -7,6 +7,7 @@ use agentnative_contract::Contract;
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::CommonOption;
 use agentnative_core::facts::{BuildTimes, ProjectDocument, ProjectDocuments};
+use agentnative_core::interface::{ReadInterface, recorded_interface};
 use agentnative_core::model::{CallOutcome, Case, CheckId, Exploration, OutputFormat, ProbeId, Variant};
 use agentnative_core::probe::{Effect, Probe, TargetProfile};
 use agentnative_core::run::{Observation, RunEnd, RunKey};
@@ -133,12 +134,15 @@ impl<'a> CheckContext<'a> {
         observations: &'a [Observation],
     ) -> Self {
         let all_probes = probes;
-        let probes: Vec<&Probe> = all_probes.iter().filter(|probe| probe.explored.is_none()).collect();
+        let known: Vec<&Probe> = all_probes.iter().filter(|probe| probe.explored.is_none()).collect();
+        // Only one check judges the calls that read the interface.
+        let kinds = [DerivedKind::Interface, DerivedKind::VanishedOption];
+        let is_judged = |probe: &&&Probe| !kinds.iter().any(|kind| probe.is_kind(*kind));
         Self {
             profile,
             contracts,
-            by_id: probes.iter().map(|probe| (&probe.id, *probe)).collect(),
-            probes,
+            by_id: known.iter().map(|probe| (&probe.id, *probe)).collect(),
+            probes: known.iter().filter(is_judged).copied().collect(),
             all_probes,
             background: Vec::new(),
             exploration: None,
@@ -260,6 +264,12 @@ impl<'a> CheckContext<'a> {
         let name = self.profile.contract.as_ref()?;
         let format = self.contracts.get(name)?.framing().format();
         check.check().replaced_by_contract.contains(&format).then_some(name)
+    }
+
+    /// Returns the interface of the target, as the runs of its help pages show it. `None` if these runs were not made.
+    pub fn interface(&self) -> Option<ReadInterface> {
+        let probes: Vec<&Probe> = self.by_id.values().copied().collect();
+        recorded_interface(&probes, &|key| self.runs.get(key).map(|seen| Some(*seen)))
     }
 
     /// True if the run with this key was made.

@@ -8,6 +8,7 @@ mod command_help;
 mod examples;
 mod flag_position;
 mod format_flag;
+mod interface;
 mod planned;
 mod runs_so_far;
 
@@ -15,6 +16,7 @@ pub(super) use planned::{MissingRuns, missing_runs, planned};
 pub(super) use runs_so_far::RunsSoFar;
 
 use super::help_pages::parse_help;
+use super::interface::ReadsInterface;
 use agentnative_core::catalogue::{Check, DerivedKind};
 use agentnative_core::config::FormatFlag;
 use agentnative_core::explore::{Explored, Explorer};
@@ -23,7 +25,7 @@ use agentnative_core::probe::{self, Probe, TargetProfile};
 use agentnative_core::run::{Observation, RunKey};
 use agentnative_core::targets::Interface;
 use flag_position::Positions;
-use runs_so_far::{Calls, PhaseResult};
+use runs_so_far::Calls;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -37,6 +39,8 @@ pub(super) struct Discovery<'a> {
     pub timeout: Duration,
     /// Explores the target; `None` if only the declared probes are run.
     pub explorer: Option<Explorer<'a>>,
+    /// How to read the interface of the target; `None` if it is not read.
+    pub interface: Option<ReadsInterface<'a>>,
 }
 
 /// The result of [`Discovery::resolve`]: how to call the target.
@@ -84,7 +88,11 @@ impl Discovery<'_> {
         profile: &TargetProfile,
         so_far: &RunsSoFar,
     ) -> ControlFlow<Calls, Discovered> {
-        let root = self.root_help(profile, so_far)?;
+        let help = self.help_probe(profile);
+        let root = match &help {
+            Some(help) => so_far.plain_run(help, OutputFormat::Text)?,
+            None => None,
+        };
         let mut complete = profile.clone();
         let explored = match (&self.explorer, root) {
             (Some(explorer), Some(root)) => Some(explorer.explore(root, &|key| so_far.find_explored(key))?),
@@ -105,21 +113,20 @@ impl Discovery<'_> {
                 positions = flag_position::find(&mut declared, profile, self.timeout, so_far)?;
             }
         }
-        ControlFlow::Continue(self.discovered(complete, declared, positions, explored, so_far))
+        let interface = match (&self.interface, help.zip(root)) {
+            (Some(reads), Some((help, root))) => interface::interface_runs(reads, &help, root, so_far)?,
+            _ => Vec::new(),
+        };
+        ControlFlow::Continue(self.discovered(complete, declared, positions, explored, interface, so_far))
     }
 
-    /// Returns the run of `mycli --help`, or requests that run; `None` if no check needs it.
-    fn root_help<'a>(
-        &self,
-        profile: &TargetProfile,
-        so_far: &'a RunsSoFar,
-    ) -> PhaseResult<Option<&'a Observation>> {
+    /// Returns the call `mycli --help`; `None` if no check needs it.
+    fn help_probe(&self, profile: &TargetProfile) -> Option<Probe> {
         if !self.is_behavioral() && !self.derives(DerivedKind::Help) && self.explorer.is_none() {
-            return ControlFlow::Continue(None);
+            return None;
         }
         let kinds = BTreeSet::from([DerivedKind::Help]);
-        let calls = probe::derive_calls(&kinds, &self.declared, profile, self.timeout);
-        calls.first().map_or(ControlFlow::Continue(None), |help| so_far.plain_run(help, OutputFormat::Text))
+        probe::derive_calls(&kinds, &self.declared, profile, self.timeout).into_iter().next()
     }
 
     fn discovered(
@@ -128,6 +135,7 @@ impl Discovery<'_> {
         mut sources: Vec<Probe>,
         positions: Positions,
         explored: Explored,
+        interface: Vec<Probe>,
         so_far: &RunsSoFar,
     ) -> Discovered {
         let (of_exploration, derived): (Vec<Probe>, Vec<Probe>) =
@@ -148,6 +156,7 @@ impl Discovery<'_> {
         let is_new = |probe: &Probe| probes.iter().all(|other| other.id != probe.id);
         let derived: Vec<Probe> = derived.into_iter().filter(is_new).collect();
         probes.extend(derived);
+        probes.extend(interface);
         probes.extend(positions.rejected);
         let mut renamed: BTreeMap<RunKey, Option<RunKey>> = positions.renamed;
         renamed.extend(explored.renamed);

@@ -1,7 +1,7 @@
 //! The runs that discovery has made so far, and the result of a phase: a value, or the runs that the phase needs.
 
 use agentnative_core::catalogue::DerivedKind;
-use agentnative_core::model::OutputFormat;
+use agentnative_core::model::{Case, OutputFormat, ProbeId};
 use agentnative_core::probe::Probe;
 use agentnative_core::run::{Observation, RunEnd, RunKey};
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,7 +66,7 @@ impl RunsSoFar {
     }
 
     /// Returns the run with this key. `None` if it was not requested yet, `Some(None)` if it cannot be made.
-    fn find(&self, key: &RunKey) -> Option<Option<&Observation>> {
+    pub(super) fn find(&self, key: &RunKey) -> Option<Option<&Observation>> {
         let is_answered = self.is_closed || self.requested.contains(key);
         is_answered.then(|| self.indices.get(key).map(|at| &self.runs[*at]))
     }
@@ -78,6 +78,15 @@ impl RunsSoFar {
 
     pub(super) fn of_kind(&self, kind: DerivedKind) -> impl Iterator<Item = &Observation> {
         self.runs.iter().filter(move |seen| seen.key.probe.kind() == Some(kind))
+    }
+
+    /// Returns the arguments of the calls that read the interface of the target.
+    pub(super) fn interface_calls(&self) -> impl Iterator<Item = &Vec<String>> {
+        let kinds = [DerivedKind::Interface, DerivedKind::VanishedOption];
+        kinds.into_iter().flat_map(|kind| self.of_kind(kind)).filter_map(|seen| match &seen.key.probe {
+            ProbeId::Derived { case: Case::Words(args), .. } => Some(args),
+            _ => None,
+        })
     }
 
     /// Returns the plain run of a probe in this format, or requests that run with `Break`; `None` if the run cannot be

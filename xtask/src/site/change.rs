@@ -58,6 +58,12 @@ pub(super) fn page(rule: &ChangeRule) -> String {
             _ = write!(out, "\nThe reverse is {}.\n", link(Topic::Change, &example.back));
         }
     }
+    for sound in &rule.sound {
+        _ = write!(out, "\n### Not reported\n{}", prose(&sound.note, id));
+        for (label, side) in [("Old", &sound.old), ("New", &sound.new)] {
+            _ = write!(out, "\n{label}:\n{}", fence("json", &format_json(side)));
+        }
+    }
     out
 }
 

@@ -150,6 +150,10 @@ const fn derived_call(derived: DerivedKind) -> &'static str {
         DerivedKind::Verbose => {
             "a declared probe that needs the secret, with the option that prints more details"
         }
+        DerivedKind::Interface => "the help pages of all subcommands",
+        DerivedKind::VanishedOption => {
+            "an option that vanished from a help page, alone and with an unknown flag"
+        }
         DerivedKind::Schema => "the command that prints the schema",
         DerivedKind::Limit => "a declared probe that prints a list, with a limit",
         DerivedKind::Quiet => "a declared probe with the option that leaves only data and errors",

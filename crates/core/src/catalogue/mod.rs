@@ -182,8 +182,8 @@ static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
                     *prose = join_wrapped_lines(prose);
                 }
                 check.kinds.extend(check.source.iter().flat_map(SourceCheck::kinds));
-                if check.id == CheckId::P2ContractLocked {
-                    check.kinds.extend(breaking_changes());
+                if let CheckId::P2ContractLocked | CheckId::P2InterfaceLocked = check.id {
+                    check.kinds.extend(breaking_changes(check.id == CheckId::P2InterfaceLocked));
                 }
                 check
             }
@@ -194,9 +194,11 @@ static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
     checks
 });
 
-/// Returns the ID and the title of each `contract diff` rule that can classify a change as breaking.
-fn breaking_changes() -> impl Iterator<Item = (String, String)> {
-    let breaking = change_rules().iter().filter(|rule| rule.classes.contains(&ChangeSeverity::Breaking));
+/// Returns the ID and the title of each `contract diff` rule for interfaces, or for outputs, that can classify a change
+/// as breaking.
+fn breaking_changes(of_interface: bool) -> impl Iterator<Item = (String, String)> {
+    let rules = change_rules().iter().filter(move |rule| rule.interface == of_interface);
+    let breaking = rules.filter(|rule| rule.classes.contains(&ChangeSeverity::Breaking));
     breaking.map(|rule| (rule.id.clone(), rule.title.clone()))
 }
 

@@ -80,6 +80,10 @@ pub enum DerivedKind {
     Example,
     /// The command that installs the instructions for agents.
     BundleInstall,
+    /// The help pages of all subcommands, for the lock of the interface.
+    Interface,
+    /// An option that vanished from a help page, with an unknown flag: shows whether the target still accepts it.
+    VanishedOption,
     /// The command that prints the schema.
     Schema,
     /// A declared probe with the format flag at a position at which the target rejects it.

@@ -168,6 +168,7 @@ impl Probe {
         self.effect.is_some()
             || self.is_kind(DerivedKind::Example)
             || self.is_kind(DerivedKind::BundleInstall)
+            || self.is_kind(DerivedKind::VanishedOption)
     }
 
     /// Returns whether the declared call itself is not run: it changes something or calls the server that never

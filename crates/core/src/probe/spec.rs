@@ -51,6 +51,8 @@ impl RunEnvironment {
             Isolation::Require => run::RequestedConfinement::Full,
         };
         configured.max(match (probe.is_confined(), self.allow_unconfined) {
+            // A subcommand that ignores `--help` and does its work must not change anything here.
+            (false, _) if probe.is_kind(DerivedKind::Interface) => run::RequestedConfinement::Available,
             (false, _) => run::RequestedConfinement::None,
             (true, false) => run::RequestedConfinement::Required,
             (true, true) => run::RequestedConfinement::Available,
@@ -163,7 +165,7 @@ fn spec(
         limits: target.config.limits,
         isolation: around.isolation(target.config.isolation, probe),
         connect: around.ports.clone(),
-        network: target.config.network || probe.call.network,
+        network: (target.config.network || probe.call.network) && !probe.is_kind(DerivedKind::VanishedOption),
         family: Some(nth * OutputFormat::ALL.len() as u32 + key.format as u32),
         // The times at which records arrive are evidence, which other runs must not disturb.
         runs_alone: probe.call.stream

@@ -27,8 +27,9 @@ pub use effect::Effect;
 pub use find::{Finder, TargetSelector};
 pub use help::{
     Argument, CliOption, Command, CommandPage, Example, HelpCall, HelpPage, Interface, META_ARGUMENTS,
-    OptionChoices, TargetNames, documented_exit_codes,
+    OptionChoices, TargetNames, described_command, documented_exit_codes, exit_code_meanings,
 };
+pub(crate) use help::{is_deprecated, listed_aliases};
 pub use project::Project;
 #[cfg(feature = "init")]
 pub use skeleton::ConfigTemplate;

@@ -1,7 +1,8 @@
 //! Locks. A lock is a folder of text files that describe the accepted outputs of a target, for review in version
 //! control.
 //!
-//! `agentnative.lock/TARGET/` contains `lock.json` (the target and its version) and one file per probe and format. The
+//! `agentnative.lock/TARGET/` contains `lock.json` (the target and its version), `interface.json` (its commands and
+//! options) and one file per probe and format. The
 //! contents are sorted and do not vary from run to run: they contain no times, identifiers or paths.
 
 mod carry_over;
@@ -11,6 +12,7 @@ mod infer_output;
 pub(crate) use event_order::{EventOrder, EventOrders};
 pub use infer_output::OutputInference;
 
+use crate::interface::model::ProgramInterface;
 use agentnative_contract::error::{Error, ErrorKind, Issue, Place, Result};
 use agentnative_contract::{OutputSpec, read_limited};
 use serde::{Deserialize, Serialize};
@@ -22,10 +24,12 @@ use std::path::{Path, PathBuf};
 pub const LOCK_FOLDER: &str = "agentnative.lock";
 /// Name of the file in a lock that contains the target and its version.
 const HEADER_FILE: &str = "lock.json";
+/// Name of the file in a lock that contains the interface of the target.
+const INTERFACE_FILE: &str = "interface.json";
 /// Version of the format of the lock files.
 const VERSION: u32 = 1;
 
-/// A lock: the accepted outputs of a target, one specification for each probe and format.
+/// A lock: the accepted interface and outputs of a target.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lock {
@@ -36,6 +40,9 @@ pub struct Lock {
     pub version: Option<String>,
     /// One output specification per probe and format, sorted by both.
     pub promises: Vec<OutputSpec>,
+    /// The interface of the target; `None` if it has no help pages or they were not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interface: Option<ProgramInterface>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -71,7 +78,7 @@ impl Lock {
     /// Creates a lock and sorts its output specifications.
     pub fn new(target: &str, version: Option<String>, mut specs: Vec<OutputSpec>) -> Self {
         specs.sort_by(|a, b| (&a.probe, a.format).cmp(&(&b.probe, b.format)));
-        Self { target: target.to_owned(), version, promises: specs }
+        Self { target: target.to_owned(), version, promises: specs, interface: None }
     }
 
     /// Returns the output specifications in the form that [`compare`](crate::compare) requires: the order of event
@@ -113,6 +120,9 @@ impl Lock {
         };
         let header = LockHeader { lock: VERSION, target: self.target.clone(), version: self.version.clone() };
         let mut files = BTreeMap::from([(HEADER_FILE.to_owned(), value(serde_json::to_value(header))?)]);
+        if let Some(interface) = &self.interface {
+            files.insert(INTERFACE_FILE.to_owned(), value(serde_json::to_value(interface))?);
+        }
         for spec in &self.promises {
             let probe = file_name(spec.probe.as_deref().unwrap_or_default());
             let format = spec.format.map_or("any", |format| format.name());
@@ -157,11 +167,15 @@ impl Lock {
                 format!("{} is a lock of version {}; expected {VERSION}", folder.display(), header.lock);
             return Err(Error::config(message));
         }
-        let mut specs = Vec::new();
+        let (mut specs, mut interface) = (Vec::new(), None);
         for path in Self::files_in(folder)?.iter().filter(|path| !path.ends_with(HEADER_FILE)) {
-            specs.push(parse_file(path)?);
+            if path.ends_with(INTERFACE_FILE) {
+                interface = Some(parse_file(path)?);
+            } else {
+                specs.push(parse_file(path)?);
+            }
         }
-        Ok(Self::new(&header.target, header.version, specs))
+        Ok(Self { interface, ..Self::new(&header.target, header.version, specs) })
     }
 }
 
@@ -186,7 +200,7 @@ fn find_single_lock(folder: &Path) -> Result<PathBuf> {
     }
 }
 
-fn parse_file<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
+pub(crate) fn parse_file<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
     serde_json::from_slice(&read_limited(path)?).map_err(|error| {
         let place = Place { file: path.to_owned(), line: error.line(), column: error.column() };
         let message = error.to_string();

@@ -1,6 +1,7 @@
 //! Tests of comparison, inference and locks through the public API.
 
 mod infer;
+mod interface;
 mod kinds;
 mod lock;
 #[path = "../../../../tests/support/own_process.rs"]

@@ -18,8 +18,8 @@ const MAX_VERSION: usize = 120;
 /// Maximum length of a line of stderr that a message quotes, in characters.
 const MAX_LINE: usize = 200;
 
-/// Creates a lock from the runs of the declared probes: one output specification for each probe and format. If a run
-/// did not end as its probe expects, the specification contains only this and the reason.
+/// Creates a lock from the runs of the declared probes: one output specification for each probe and format; and the
+/// interface from the runs that printed help pages. If a run did not end as its probe expects, the specification contains only this and the reason.
 pub fn learn(context: &CheckContext, target: &str) -> Lock {
     let mut specs = Vec::new();
     for probe in context.sources() {
@@ -28,7 +28,10 @@ pub fn learn(context: &CheckContext, target: &str) -> Lock {
             specs.push(spec.unwrap_or_else(|reason| unlearnable_spec(context, probe, *format, reason)));
         }
     }
-    Lock::new(target, version(context), specs)
+    Lock {
+        interface: context.interface().and_then(|read| read.interface),
+        ..Lock::new(target, version(context), specs)
+    }
 }
 
 /// Returns the specification of an output that cannot be learnt. It contains the reason, the exit code and the last

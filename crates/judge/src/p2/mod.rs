@@ -6,6 +6,7 @@ mod documented;
 mod errors;
 mod exits;
 mod further_formats;
+mod interface;
 pub mod locked;
 mod optional_features;
 mod output;
@@ -50,6 +51,7 @@ pub(super) const CHECKS: &[CheckRow] = &[
     (CheckId::P2ContractStream, |context| contracts::judge_rules(context, Against::Stream)),
     (CheckId::P2ContractExit, |context| contracts::judge_rules(context, Against::Exit)),
     (CheckId::P2ContractLocked, locked::judge_against_lock),
+    (CheckId::P2InterfaceLocked, interface::judge_against_lock),
     (CheckId::P2Envelope, determinism::judge_common_envelope),
     (CheckId::P2SchemaPrint, optional_features::schema),
     (CheckId::P2JsonAlias, optional_features::judge_json_alias),

@@ -131,7 +131,7 @@ fn up_to_command(words: &[&str], has_commands: bool, depth: usize) -> (Vec<Argum
             }
         } else {
             // argparse shows a choice of commands as a word before `...`, click an argument that can be repeated.
-            let chosen = has_commands && words.peek() == Some(&"...") && !word.starts_with('[');
+            let chosen = has_commands && depth == 0 && words.peek() == Some(&"...") && !word.starts_with('[');
             match usage::meaning(word) {
                 Meaning::Flags => {}
                 _ if chosen => return (all, true),

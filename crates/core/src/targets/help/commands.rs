@@ -59,6 +59,34 @@ pub(super) fn aliases(page: &HelpPage) -> Vec<String> {
     aliases
 }
 
+/// Returns the aliases of each command in the lists of a page: the words after a comma or `|`, or in brackets, such as
+/// `ls` in `list, ls`, `list (ls)` or `[aliases: ls, l]`.
+pub(super) fn aliases_by_name(page: &HelpPage) -> Vec<(String, Vec<String>)> {
+    let mut all = Vec::new();
+    for section in page.sections.iter().filter(|section| section.lists_names()) {
+        // Names that are separated by commas are several commands.
+        let entries = page.entries(section).into_iter().filter(|(_, line)| comma_list(line).is_none());
+        for (_, line) in entries {
+            let (head, about) = line.split_once("  ").unwrap_or((line, ""));
+            let mut words = head.split_whitespace().peekable();
+            let mut names = Vec::new();
+            let mut follows = true;
+            while let Some(word) = words.next_if(|word| follows || word.starts_with('(')) {
+                names.extend(word.split('|').map(|name| name.trim_matches(['(', ')', ':', ','])));
+                follows = word.ends_with(',');
+            }
+            let noted = ["[alias: ", "[aliases: ", "(alias: ", "(aliases: "].iter();
+            let noted = noted.filter_map(|mark| about.split_once(mark)?.1.split([']', ')']).next());
+            names.extend(noted.flat_map(|list| list.split(',')).map(str::trim));
+            let mut names = names.into_iter().filter(|name| is_name(name)).map(str::to_owned);
+            if let Some(name) = names.next() {
+                all.push((name, names.collect()));
+            }
+        }
+    }
+    all
+}
+
 /// Returns the aliases of commands that follow a name in brackets, in the style of argparse: `ls` and `l` in
 /// `list (ls, l)`.
 fn aliases_in_brackets(page: &HelpPage) -> Vec<String> {
@@ -226,7 +254,7 @@ fn has_command(form: &str, path: &[&str]) -> bool {
 
 /// Returns whether a word can name a command: it starts with a lower-case letter or a digit, contains a letter, and
 /// ends with a letter or digit.
-fn is_name(word: &str) -> bool {
+pub(super) fn is_name(word: &str) -> bool {
     word.contains(|char: char| char.is_ascii_alphabetic())
         && word.starts_with(|char: char| char.is_ascii_lowercase() || char.is_ascii_digit())
         && word.ends_with(|char: char| char.is_ascii_alphanumeric())

@@ -30,6 +30,23 @@ pub fn documented_exit_codes(text: &str) -> BTreeMap<u8, usize> {
     documented
 }
 
+/// Returns the exit codes that a text documents, each with its meaning: the rest of the line that begins with the
+/// code.
+pub fn exit_code_meanings(text: &str) -> BTreeMap<i32, String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let meaning = |code: u8, from: usize| {
+        let of_line = |line: &&str| {
+            let line = line.trim_start().trim_start_matches(['-', '*', ' ', '`']);
+            let rest = line.strip_prefix(&code.to_string())?;
+            let rest = rest.strip_prefix(|char: char| !char.is_alphanumeric())?;
+            Some(rest.trim_matches(|char: char| !char.is_alphanumeric() && char != ')').to_owned())
+        };
+        lines[from.min(lines.len())..].iter().find_map(of_line).unwrap_or_default()
+    };
+    let documented = documented_exit_codes(text).into_iter();
+    documented.map(|(code, line)| (i32::from(code), meaning(code, line))).collect()
+}
+
 /// Returns whether a line ends in `exit` or a similar word and the next line begins with the code, as in a wrapped
 /// description.
 fn is_wrapped(lines: &[&str], at: usize) -> bool {

@@ -1,7 +1,7 @@
 //! Finds out how to request the help page of a subcommand.
 
 use super::command::Command;
-use super::{HelpPage, usage};
+use super::{HelpPage, style, usage};
 
 /// A way to request the help page of a subcommand.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,20 +22,9 @@ impl HelpCall {
     }
 }
 
-/// Phrases in the help of libraries whose subcommands all accept `--help`: argparse, click, clap, commander, cac, fire.
-const PHRASES: [&str; 6] = [
-    "show this help message and exit",
-    "show this message and exit",
-    "print this message or the help of the given subcommand",
-    "display help for command",
-    "run any command with the `--help` flag",
-    "command is one of the following:",
-];
-
 /// Returns the documented ways to request the help page of a subcommand, the best first. An undocumented way could run
 /// the subcommand.
 pub(super) fn help_calls(page: &HelpPage, commands: &[Command]) -> Vec<HelpCall> {
-    let lower = page.text.to_lowercase();
     let mut flag_in_text = None;
     let mut prefix = commands.iter().any(|command| command.name == "help");
     for line in &page.lines {
@@ -47,18 +36,7 @@ pub(super) fn help_calls(page: &HelpPage, commands: &[Command]) -> Vec<HelpCall>
             prefix |= pair[0] == "help" && is_command_placeholder(pair[1]);
         }
     }
-    // cobra: `-h, --help   help for notes`; yargs: `--help  Show help  [boolean]`.
-    let is_library_line = |line: &super::layout::PageLine| {
-        let line = &line.words;
-        line.starts_with("-h, --help ") && line.contains("  help for ")
-            || line.contains("--help ") && line.contains("Show help") && line.ends_with("[boolean]")
-    };
-    // oclif: `$ notes [COMMAND]`, and a version line with the version of Node.js.
-    let by_oclif = page.usage.iter().any(|form| form.starts_with("$ ")) && lower.contains(" node-v");
-    let by_library = PHRASES.iter().any(|phrase| lower.contains(phrase))
-        || page.lines.iter().any(is_library_line)
-        || by_oclif;
-    let flag = flag_in_text.or_else(|| by_library.then(|| "--help".to_owned()));
+    let flag = flag_in_text.or_else(|| style::parser_with_help_flag(page).map(|_| "--help".to_owned()));
     flag.map(HelpCall::Flag).into_iter().chain(prefix.then_some(HelpCall::Command)).collect()
 }
 

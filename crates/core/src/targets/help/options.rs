@@ -195,6 +195,8 @@ pub(super) fn other_short_help(options: &[CliOption]) -> bool {
 pub(super) fn parse(page: &HelpPage) -> Vec<CliOption> {
     let mut options: Vec<CliOption> = Vec::new();
     let mut indent = None;
+    // Column of the description of the option above.
+    let mut column = None;
     let mut in_usage = false;
     for line in &page.lines {
         let words = line.words.as_str();
@@ -206,10 +208,13 @@ pub(super) fn parse(page: &HelpPage) -> Vec<CliOption> {
             in_usage = true;
             indent = None;
         }
+        let continues = indent.is_some() && column == Some(line.indent);
         if in_usage {
             options.extend(options_in_line(words));
-        } else if words.starts_with('-') && !words.starts_with("- ") {
+        } else if words.starts_with('-') && !words.starts_with("- ") && !continues {
             let (head, about) = split_head(words);
+            let about = about.trim_start();
+            column = (!about.is_empty()).then(|| line.indent + words.len() - about.len());
             let mut names: Vec<String> = head.split([',', '|', ' ', '/']).filter_map(option_name).collect();
             names.extend(negated_name(head));
             if !names.is_empty() {
@@ -222,6 +227,7 @@ pub(super) fn parse(page: &HelpPage) -> Vec<CliOption> {
             (options.last_mut(), indent.is_some_and(|indent| line.indent > indent))
         {
             option.about.push(words.to_owned());
+            column = column.or(Some(line.indent));
         } else {
             indent = None;
         }

@@ -1,0 +1,44 @@
+//! The calls that read an interface, and their identities.
+
+use crate::catalogue::DerivedKind;
+use crate::config::Workspace;
+use crate::model::{Case, OutputFormat, ProbeId};
+use crate::probe::{Probe, UNKNOWN_FLAG};
+use crate::run::{Observation, RunKey};
+
+/// The arguments of a call that reads an interface: a help call, or a call that ends with an unknown flag.
+pub type InterfaceCall = Vec<String>;
+
+/// Maximum length of a help page that is read, in bytes.
+const MAX_PAGE: u64 = 1 << 20;
+
+/// Returns the probe of a call that reads an interface. `help` is the probe of `mycli --help`.
+pub fn interface_probe(args: &InterfaceCall, help: &Probe) -> Probe {
+    let mut probe = Probe {
+        id: id(args),
+        name: format!("interface: {}", args.join(" ")),
+        exit: None,
+        ..help.clone().with_args(args.clone())
+    };
+    if probe.is_kind(DerivedKind::VanishedOption) {
+        probe.call.workspace.get_or_insert(Workspace::Empty);
+    }
+    probe
+}
+
+/// Returns the key of the run of a call that reads an interface.
+pub(super) fn key(args: &InterfaceCall) -> RunKey {
+    RunKey::plain_run_key(id(args), OutputFormat::Text)
+}
+
+fn id(args: &InterfaceCall) -> ProbeId {
+    let tries_option = args.iter().any(|arg| arg == UNKNOWN_FLAG);
+    let kind = if tries_option { DerivedKind::VanishedOption } else { DerivedKind::Interface };
+    ProbeId::Derived { kind, source: None, case: Case::words(args) }
+}
+
+/// Returns the help page that a run printed: stdout, or stderr if stdout is empty.
+pub(super) fn page(seen: &Observation) -> Vec<u8> {
+    let page = seen.stdout.bytes.first(MAX_PAGE).to_vec();
+    if page.trim_ascii().is_empty() { seen.stderr.bytes.first(MAX_PAGE).to_vec() } else { page }
+}
