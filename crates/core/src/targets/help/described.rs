@@ -108,7 +108,7 @@ fn options(
     let mut groups: Vec<Vec<&CliOption>> = Vec::new();
     for option in &interface.options {
         let is_same = |other: &&CliOption| option.names.iter().any(|name| other.is_called(name));
-        match groups.iter_mut().find(|group| group.iter().any(|other| is_same(&other))) {
+        match groups.iter_mut().find(|group| group.iter().any(&is_same)) {
             Some(group) => group.push(option),
             None => groups.push(vec![option]),
         }
@@ -238,7 +238,7 @@ fn is_repeatable(
 ) -> Option<bool> {
     let has_dots = |option: &&CliOption| option.head.contains("...") || option.head.contains('\u{2026}');
     match reader {
-        _ if group.iter().any(|option| has_dots(&option)) => Some(true),
+        _ if group.iter().any(has_dots) => Some(true),
         InterfaceReader::Cobra => value.map(|value| COBRA_LISTS.contains(&value)),
         InterfaceReader::Yargs => value.map(|_| text.contains("[array]")),
         _ => None,
