@@ -555,6 +555,7 @@ fn a_feature_that_no_page_names_and_a_call_rejects_is_absent() {
             false => demo(given),
         };
         let mut recording = record_all(sources, answer);
+        recording.profile.known_formats.push(OutputFormat::Json);
         let without = result_of(&recording, check);
         assert!(!without.message.contains("is rejected"), "{check}: {}", without.message);
         let exploration = recording.exploration.as_mut().unwrap();

@@ -186,7 +186,10 @@ fn different_calls_have_different_identities_and_names() {
     let derived: BTreeSet<DerivedKind> = probes.iter().filter_map(|probe| probe.id.kind()).collect();
     let required: BTreeSet<DerivedKind> =
         behavioral().iter().flat_map(|check| check.derived.clone()).collect();
-    let missing: Vec<&DerivedKind> = required.difference(&derived).collect();
+    // The calls of a locked interface depend on earlier runs.
+    let of_runs = [DerivedKind::Interface, DerivedKind::VanishedOption];
+    let missing = required.difference(&derived).filter(|kind| !of_runs.contains(kind));
+    let missing: Vec<&DerivedKind> = missing.collect();
     assert!(missing.is_empty(), "the configuration derives no {missing:?}");
 
     let mut ids: BTreeMap<_, &Probe> = BTreeMap::new();

@@ -25,7 +25,7 @@ agent is an error with exit code 1.
 Examples:
   agentnative outcome run.jsonl
   agentnative outcome --from opencode --exit-code 1 --json run.jsonl
-  agentnative outcome --from pi --format atif run.jsonl > trajectory.json
+  agentnative outcome --from opencode --format atif run.jsonl > trajectory.json
   agentnative outcome --each run.jsonl"
 )]
 pub(super) struct OutcomeArgs {

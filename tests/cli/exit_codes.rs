@@ -154,7 +154,7 @@ fn a_failed_write_exits_with_1() {
         &["contract", "show", "p2-error"],
         &["contract", "infer", "data.json"],
         &["contract", "diff", "p2-error", "p2-error"],
-        &["outcome"],
+        &["outcome", "--from", "claude"],
         &["check", "./cli", "--check", "p2-exit-success"],
         &["validate", "--contract", "p2-error", "data.json"],
     ] {
@@ -194,6 +194,8 @@ fn findings_and_nothing_run_are_different_kinds() {
     );
     let text = folder.run(&["validate", "--contract", "p2-error", "data.json", "text.json"]);
     assert_eq!((text.code, text.err.as_str()), (Some(1), "error: 2 of 2 files are invalid\n"));
-    folder.write("agentnative.toml", "[target]\ncommand = ['./cli']\n");
+    // Neither a probe nor a help page can be locked.
+    folder.script("silent", "#!/bin/sh\nexit 1\n");
+    folder.write("agentnative.toml", "[target]\ncommand = ['./silent']\n");
     assert_all(&folder, &[(&["contract", "lock"], 1, "nothing-run")]);
 }

@@ -117,12 +117,26 @@ fn a_breaking_change_of_the_interface_fails_the_check_until_it_is_accepted() {
 #[test]
 fn an_option_that_the_target_ignores_is_removed_not_hidden() {
     let folder = Folder::with(&tool(1));
-    // Names each unknown option and goes on.
+    // Names each unknown option and continues.
     let ignores = tool(2).replace("exit 2; }", "}").replace("echo '[]'", "exit 1").replace("--old-sort ", "");
     folder.script("new", &ignores);
     let output =
         folder.run(&["contract", "diff", "--json", "--old-command", "./cli", "--new-command", "./new"]);
     assert!(!changes(&output).iter().any(|(rule, ..)| rule == "diff-hidden"), "{output:?}");
+}
+
+#[test]
+fn an_option_that_misses_a_value_is_undecided_not_removed() {
+    let folder = Folder::with(&tool(1));
+    // The help of version 1 shows no value.
+    let needs =
+        "--old-sort) echo 'tasks: option requires argument: --old-sort' >&2; exit 2 ;;\n        --*) case";
+    folder.script("new", &tool(2).replace("--*) case", needs));
+    let output =
+        folder.run(&["contract", "diff", "--json", "--old-command", "./cli", "--new-command", "./new"]);
+    let found = changes(&output);
+    assert!(!found.contains(&("diff-option-removed".into(), "list".into(), "breaking".into())), "{found:?}");
+    assert!(found.contains(&("diff-undecided".into(), "list".into(), "undecided".into())), "{found:?}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod classify;
 mod commands;
 mod coverage;
 mod declare;
+mod extensions;
 mod features;
 mod formats;
 mod invalid;

@@ -1,8 +1,8 @@
 //! The commands of an explored target, read from the help runs.
 
+use super::extensions::file_extensions;
 use super::settings::{Calls, ExploreSettings, FindRun};
 use super::trial::Trial;
-use super::values::file_extensions;
 use crate::catalogue::DerivedKind;
 use crate::config::CallConfig;
 use crate::model::{

@@ -5,8 +5,6 @@ use super::settings::ExploreSettings;
 use super::tree::ExploredCommand;
 use crate::config::STALLED_PLACEHOLDER;
 use crate::targets::Argument;
-use std::cmp::Reverse;
-use std::collections::BTreeSet;
 
 /// The value of an argument for which nothing else is known.
 pub(super) const NAME: &str = "agentnative-example";
@@ -55,50 +53,10 @@ const KINDS: [(&[&str], ValueKind); 5] = [
     (&["date", "day", "timestamp"], ValueKind::Date),
 ];
 
-/// Extensions of files, each with the words in a help page that name their kind.
-const EXTENSIONS: [(&str, &[&str]); 20] = [
-    ("json", &["json"]),
-    ("jsonl", &["jsonl", "ndjson"]),
-    ("yaml", &["yaml", "yml"]),
-    ("toml", &["toml"]),
-    ("csv", &["csv", "tsv"]),
-    ("md", &["markdown", "md"]),
-    ("txt", &["text", "txt"]),
-    ("py", &["python", "py"]),
-    ("ts", &["typescript", "ts"]),
-    ("js", &["javascript", "js"]),
-    ("html", &["html", "htm"]),
-    ("css", &["css"]),
-    ("xml", &["xml"]),
-    ("svg", &["svg", "svgs"]),
-    ("sql", &["sql"]),
-    ("db", &["database", "sqlite", "db"]),
-    ("sh", &["shell", "bash"]),
-    ("rs", &["rust"]),
-    ("png", &["png", "image", "images"]),
-    ("jpg", &["jpeg", "jpg", "image", "images"]),
-];
 /// Maximum number of files to try for an argument.
 const MAX_FILES: usize = 4;
 /// Maximum number of values to try for an argument: with the folder, or with a name.
 pub(super) const MAX_VALUES: usize = MAX_FILES + 1;
-
-/// Returns the extensions of the files that a command probably reads, the most probable first: those whose kind the
-/// name of a program contains, then those that the help page names most often, then JSON, source code and text.
-pub(super) fn file_extensions(programs: &BTreeSet<&str>, page: &str) -> Vec<&'static str> {
-    let page = page.to_lowercase();
-    let words: Vec<&str> = page.split(|char: char| !char.is_alphanumeric()).collect();
-    let weight = |known: &[&str]| {
-        let in_name = |word: &&&str| word.len() > 2 && programs.iter().any(|name| name.contains(**word));
-        let mentions = words.iter().filter(|word| known.contains(word)).count();
-        (known.iter().filter(in_name).count(), mentions)
-    };
-    let mut weighted: Vec<(Reverse<(usize, usize)>, &'static str)> =
-        EXTENSIONS.iter().map(|(extension, known)| (Reverse(weight(known)), *extension)).collect();
-    weighted.retain(|(Reverse(weight), _)| *weight > (0, 0));
-    weighted.sort_by_key(|(weight, _)| *weight);
-    weighted.into_iter().map(|(_, extension)| extension).chain(["json", "py", "txt"]).collect()
-}
 
 /// Returns what a name such as `FILE`, or a description, stands for. Of alternatives such as `file|dir`, the first
 /// counts.

@@ -78,7 +78,9 @@ pub(super) fn with_hidden_options<'r>(
         let Some(behind) = seen(&behind_flag(args)) else { continue };
         let orders = [with, behind];
         if !orders.iter().all(|with| is_accepted(option, alone, with)) {
-            if rejection(alone).is_some() && !orders.iter().any(|with| names_option(option, alone, with)) {
+            let is_named = orders.iter().any(|with| names_option(option, alone, with));
+            let lacks_value = orders.iter().any(|with| lacks_value(option, with));
+            if rejection(alone).is_some() && (!is_named || lacks_value) {
                 command.unclear.insert(option.to_owned());
             }
             continue;
@@ -116,6 +118,17 @@ fn names_option(option: &str, alone: &Observation, with: &Observation) -> bool {
         .lines()
         .filter(|line| line.contains(bare) && !line.trim_start().to_lowercase().starts_with("usage"));
     lines.any(|line| !known.lines().any(|other| other == line))
+}
+
+/// Returns whether a run complains that an option has no value: then the target knows the option.
+fn lacks_value(option: &str, with: &Observation) -> bool {
+    const PHRASES: [&str; 5] = ["require", "needs", "missing", "expected one argument", "expected at least"];
+    let bare = option.trim_start_matches('-');
+    output(with).lines().filter(|line| line.contains(bare)).any(|line| {
+        let line = line.to_lowercase();
+        PHRASES.iter().any(|phrase| line.contains(phrase))
+            && ["argument", "value", "parameter"].iter().any(|noun| line.contains(noun))
+    })
 }
 
 /// Returns what a run printed to stderr and stdout.

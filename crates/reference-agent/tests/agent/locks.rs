@@ -100,7 +100,7 @@ fn five_runs_write_the_same_lock_without_values_of_the_runs() {
     let first = LockedAgent::new();
     assert!(first.run(&["contract", "lock"]).status.success());
     let files = first.files();
-    assert_eq!(files.len(), 7, "{:?}", files.keys());
+    assert_eq!(files.len(), 8, "{:?}", files.keys());
     for (name, text) in &files {
         let text = String::from_utf8_lossy(text);
         for value in ["/tmp", "/root", "scratchpad/", "scripted", "let me see", "call_1"] {
