@@ -189,7 +189,7 @@ fn check_compares_the_agent_with_its_lock() {
     let (code, done) = agent.lock("--update");
     assert_eq!((code, &done["written"]), (0, &true.into()));
     assert!(done["changes"].as_array().unwrap().iter().any(|change| change["rule"] == "diff-output-removed"));
-    assert_eq!(agent.files().len(), 4);
+    assert_eq!(agent.files().len(), 5);
 }
 
 #[test]
