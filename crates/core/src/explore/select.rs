@@ -4,7 +4,7 @@ use super::formats::{format_flags, in_format, unlisted_flags};
 use super::planner::{Planner, Tried};
 use crate::config::{CommonOption, FormatFlag, FormatFlags, ListConfig};
 use crate::model::{CallGroup, CallOutcome, Exploration, ExploredOrigin, OutputFormat};
-use crate::probe::{Effect, Probe};
+use crate::probe::{Effect, Probe, UNKNOWN_FLAG};
 use crate::run::{Observation, RunEnd, RunKey};
 use crate::targets::Interface;
 use agentnative_contract::{counted, is_schema};
@@ -174,8 +174,12 @@ fn add_format_of_base(
     tried: &Tried<'_>,
     probe: &mut Probe,
 ) {
-    // A call that was refused because of its format flag is not called with another one.
-    if tried.trial.group == CallGroup::Formats {
+    // A call that was refused because of its format flag is not called with another one. Behind an option without its
+    // value, the flag would be the value.
+    let lacks_value = tried.trial.invalid.as_ref().is_some_and(|word| {
+        word.starts_with('-') && word != UNKNOWN_FLAG && tried.trial.args.last() == Some(word)
+    });
+    if tried.trial.group == CallGroup::Formats || lacks_value {
         return;
     }
     let of_command =
