@@ -58,8 +58,9 @@ pub fn find_version(text: &str) -> Option<Version> {
     text.split(|character: char| !character.is_ascii_digit() && character != '.').find_map(numbers)
 }
 
-/// Returns the version of the contract whose range includes the version `found` of `program`. If there is none, returns
-/// the nearest earlier version, or else the oldest. `None` for `program` stands for any of the contract's programs.
+/// Returns the version of the contract whose range includes the version `found` of `program`. If no range
+/// includes it, returns the nearest earlier version, or else the oldest. `None` for `program` stands for any of the
+/// contract's programs.
 pub(super) fn choose<'c>(
     versions: &'c [ContractVersion],
     program: Option<&str>,

@@ -99,6 +99,11 @@ pub(super) fn file_changes(tool: Option<&str>, input: Option<&Value>) -> Vec<Art
     vec![ArtifactChange::of_file(path, None, size)]
 }
 
+/// Returns the operation of a call that wrote a file, which existed before or not.
+pub(super) const fn write_operation(existed: bool) -> Operation {
+    if existed { Operation::Modified } else { Operation::Created }
+}
+
 /// Combines two consecutive operations on a file into one: created and then modified is created.
 fn combine(first: Option<Operation>, second: Option<Operation>) -> Option<Operation> {
     use Operation::{Created, Deleted, Modified};

@@ -1,7 +1,7 @@
 //! The tool calls of a session; a call that is updated several times counts once.
 
 use super::arithmetic::elapsed;
-use super::artifacts::{ArtifactChange, operation_from_lengths};
+use super::artifacts::{ArtifactChange, operation_from_lengths, write_operation};
 use super::event_fields::EventFields;
 use super::fields::Field;
 use super::types::{CallStatus, Operation, Quantity, ToolCall};
@@ -26,6 +26,21 @@ pub(super) struct Update<'e> {
     pub(super) output: Option<String>,
     /// Files that the call changes if it succeeds.
     pub(super) file_changes: Vec<ArtifactChange>,
+}
+
+impl<'e> Update<'e> {
+    /// Creates the update for an event at the beginning of a call (`status` is `None`) or at its end. `now` is the time
+    /// of the event.
+    pub(super) fn begin_or_end(id: &'e str, now: Option<f64>, status: Option<CallStatus>) -> Self {
+        Self {
+            id,
+            is_new_call: status.is_none(),
+            start: now.filter(|_| status.is_none()),
+            end: now.filter(|_| status.is_some()),
+            status,
+            ..Self::default()
+        }
+    }
 }
 
 /// What an update did: the call that it changed or added, and the files that this call changed.
@@ -184,9 +199,7 @@ pub(super) fn file_changes(event: &EventFields) -> Vec<ArtifactChange> {
     let path = event.string(Field::ToolPath).or(event.string(Field::DiffPath));
     match event.text(Field::Tool) {
         Some("write") => {
-            let operation = event.flag(Field::ToolExists);
-            let operation =
-                operation.map(|existed| if existed { Operation::Modified } else { Operation::Created });
+            let operation = event.flag(Field::ToolExists).map(write_operation);
             path.map(|path| ArtifactChange::of_file(path, operation, content)).into_iter().collect()
         }
         Some("edit" | "multiedit") => {

@@ -84,17 +84,13 @@ fn call(session: &mut Session, event: &Value, now: Option<f64>, status: Option<C
     let (tool, input) = (nonempty(event, "/event/toolName"), event.pointer("/event/input"));
     let output = event.pointer("/event/output");
     let output = output.map(|output| output.as_str().map_or_else(|| output.to_string(), str::to_owned));
+    let id = nonempty(event, "/event/toolCallId").unwrap_or_default();
     session.update_call(Update {
-        id: nonempty(event, "/event/toolCallId").unwrap_or_default(),
-        is_new_call: status.is_none(),
         name: tool,
-        start: now.filter(|_| status.is_none()),
-        end: now.filter(|_| status.is_some()),
-        status,
         input: input.cloned(),
         output: output.or(string(event, "/event/error")),
         file_changes: file_changes(tool, input),
-        ..Update::default()
+        ..Update::begin_or_end(id, now, status)
     });
 }
 

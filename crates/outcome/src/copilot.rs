@@ -75,17 +75,13 @@ fn map_event(state: &mut State, event: &Value) -> MapResult {
 
 fn call(session: &mut Session, event: &Value, now: Option<f64>, status: Option<CallStatus>) {
     let (tool, input) = (nonempty(event, "/data/toolName"), event.pointer("/data/arguments"));
+    let id = nonempty(event, "/data/toolCallId").unwrap_or_default();
     session.update_call(Update {
-        id: nonempty(event, "/data/toolCallId").unwrap_or_default(),
-        is_new_call: status.is_none(),
         name: tool,
-        start: now.filter(|_| status.is_none()),
-        end: now.filter(|_| status.is_some()),
-        status,
         input: input.cloned(),
         output: string(event, "/data/result/content").or(string(event, "/data/error/message")),
         file_changes: file_changes(tool, input),
-        ..Update::default()
+        ..Update::begin_or_end(id, now, status)
     });
 }
 

@@ -1,12 +1,12 @@
 //! Mapper of `vibe -p --output streaming` or `json`: the entries of a session. No entry ends a run, and none has tokens.
 
 use super::Dialect;
-use super::artifacts::ArtifactChange;
+use super::artifacts::{ArtifactChange, write_operation};
 use super::calls::Update;
 use super::json::{nonempty, number, string, text, texts, time};
 use super::session::{Activity, Session};
 use super::state::{MapFn, MapResult, Mapper, State, failure_reason};
-use super::types::{CallStatus, Operation};
+use super::types::CallStatus;
 use serde_json::Value;
 
 pub(super) const MAPPER: Mapper = Mapper {
@@ -64,8 +64,7 @@ fn effect(session: &mut Session, entry: &Value, id: &str, created: Option<f64>) 
         Some("completed") => CallStatus::Completed,
         _ => CallStatus::Error,
     };
-    let operation = entry.pointer("/state/output/fileExisted").and_then(Value::as_bool);
-    let operation = operation.map(|existed| if existed { Operation::Modified } else { Operation::Created });
+    let operation = entry.pointer("/state/output/fileExisted").and_then(Value::as_bool).map(write_operation);
     let path = string(entry, "/state/output/filePath").or(string(entry, "/detail/input/filePath"));
     let writes =
         text(entry, "/detail/kind").is_some_and(|kind| kind.starts_with("file_") && kind != "file_read");

@@ -40,27 +40,24 @@ impl Feature {
         if self.words.iter().any(|word| planner.tree.words.contains(*word)) {
             return Vec::new();
         }
-        let owned = |args: &[&str]| args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<String>>();
-        let calls = self.calls.iter().map(|args| owned(args));
-        if self.kind == DerivedKind::Quiet {
+        let bases: Vec<Trial> = if self.kind == DerivedKind::Quiet {
             let bases = planner.callable().filter_map(|at| planner.base(at));
             let bases = bases.filter(|base| base.outcome == CallOutcome::Succeeded).take(MAX_COMMANDS);
-            let bases: Vec<&Trial> = bases.map(|base| &base.trial).collect();
-            let with = |args: Vec<String>| {
-                let trial = move |base: &&Trial| Trial {
-                    args: insert_last(&base.args, &args),
-                    group: CallGroup::Options,
-                    ..(*base).clone()
-                };
-                bases.iter().map(trial).collect::<Vec<_>>()
-            };
-            calls.flat_map(with).collect()
+            bases.map(|base| base.trial.clone()).collect()
         } else {
-            let at = planner.callable().next();
-            at.map_or_else(Vec::new, |at| {
-                calls.map(|args| Trial::new(at, CallGroup::Options, args)).collect()
-            })
-        }
+            let first = planner.callable().next();
+            first.map(|at| Trial::new(at, CallGroup::Options, Vec::new())).into_iter().collect()
+        };
+        let with = |args: &[&str]| {
+            let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
+            let trial = |base: &Trial| Trial {
+                args: insert_last(&base.args, &args),
+                group: CallGroup::Options,
+                ..base.clone()
+            };
+            bases.iter().map(trial).collect::<Vec<_>>()
+        };
+        self.calls.iter().flat_map(|args| with(args)).collect()
     }
 }
 

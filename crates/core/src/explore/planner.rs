@@ -108,10 +108,8 @@ impl<'e, 'r> Planner<'e, 'r> {
                 let is_hang = |seen: &Observation| seen.end == RunEnd::TimedOut;
                 self.hung += usize::from(seen.is_some_and(is_hang));
                 self.has_ended |= seen.is_some_and(|seen| !is_hang(seen));
-                let base = self
-                    .base(trial.command)
-                    .filter(|base| base.seen.is_some_and(|seen| seen.end != RunEnd::Exited(0)));
-                let base = base.and_then(|base| Some(&base.seen?.end));
+                let base = self.base(trial.command).and_then(|base| Some(&base.seen?.end));
+                let base = base.filter(|end| **end != RunEnd::Exited(0));
                 let outcome = seen.map_or(CallOutcome::NotMade, |seen| {
                     classify(&trial, base, seen, &self.command(trial.command).text)
                 });

@@ -350,7 +350,8 @@ fn target_formats(
     is_known.then(|| FormatFlags { text: FormatFlag::Given(Vec::new()), json, jsonl, assumed: false })
 }
 
-/// Returns the formats that no page lists and that all tried calls rejected or ignored, each with the name of one of these calls.
+/// Returns the formats that no page lists and that all tried calls rejected or ignored, each with the name of one of
+/// these calls.
 fn absent_formats(planner: &Planner<'_, '_>) -> BTreeMap<OutputFormat, String> {
     let mut tried: BTreeMap<OutputFormat, Vec<(&Tried<'_>, &Tried<'_>)>> = BTreeMap::new();
     for base in &planner.tried {

@@ -300,8 +300,7 @@ fn lists_commands(node: &CommandNode) -> bool {
     node.page.as_ref().is_some_and(|(_, interface)| !interface.commands.is_empty())
 }
 
-/// Returns the page that a help run printed: stdout, or stderr if stdout is empty.
+/// Returns the page that a help run printed.
 fn page_bytes(seen: &Observation) -> Vec<u8> {
-    let page = seen.stdout.bytes.first(MAX_PAGE_BYTES).to_vec();
-    if page.trim_ascii().is_empty() { seen.stderr.bytes.first(MAX_PAGE_BYTES).to_vec() } else { page }
+    seen.help_page(MAX_PAGE_BYTES)
 }

@@ -37,8 +37,7 @@ fn id(args: &InterfaceCall) -> ProbeId {
     ProbeId::Derived { kind, source: None, case: Case::words(args) }
 }
 
-/// Returns the help page that a run printed: stdout, or stderr if stdout is empty.
+/// Returns the help page that a run printed.
 pub(super) fn page(seen: &Observation) -> Vec<u8> {
-    let page = seen.stdout.bytes.first(MAX_PAGE).to_vec();
-    if page.trim_ascii().is_empty() { seen.stderr.bytes.first(MAX_PAGE).to_vec() } else { page }
+    seen.help_page(MAX_PAGE)
 }

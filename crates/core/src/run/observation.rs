@@ -69,6 +69,12 @@ impl Observation {
         shlex::try_join(self.argv.iter().map(String::as_str)).ok().filter(|line| !line.is_empty())
     }
 
+    /// Returns the help page that the run printed: the first `max` bytes of stdout, or of stderr if stdout is empty.
+    pub fn help_page(&self, max: u64) -> Vec<u8> {
+        let page = self.stdout.bytes.first(max);
+        if page.trim_ascii().is_empty() { self.stderr.bytes.first(max) } else { page }
+    }
+
     /// Returns whether the run is known to have changed files in its workspace.
     pub fn changed_workspace(&self) -> bool {
         let mut changes = self.changes.iter().flat_map(|changes| &changes.list);

@@ -61,7 +61,7 @@ struct SpecChoices {
     choices: BTreeSet<String>,
 }
 
-/// Reads the exported JSON of a specification; `None` if the value is none.
+/// Reads the exported JSON of a specification; `None` if the value is no specification.
 pub(super) fn from_json(value: &Value) -> Option<ProgramInterface> {
     let command = value.get("cmd")?;
     command.get("subcommands").or(command.get("flags"))?;

@@ -16,8 +16,9 @@ pub struct VanishedOption {
     pub value: Option<String>,
 }
 
-/// Returns the options and allowed values of `old` that the same commands of `new` do not have. A global option counts once if the command
-/// that defines it has lost it. The first command of each option comes first, then the second one of each, and so on.
+/// Returns the options and allowed values of `old` that the same commands of `new` do not have. A global option
+/// counts once if the command that defines it has lost it. The first command of each option comes first, then the second
+/// one of each, and so on.
 pub fn vanished_options(old: &ProgramInterface, new: &ProgramInterface) -> Vec<VanishedOption> {
     let mut vanished: Vec<VanishedOption> = Vec::new();
     let mut turns: BTreeMap<String, usize> = BTreeMap::new();

@@ -1,17 +1,26 @@
 //! The formats and features that an explored target lacks: no help page lists them, and a call rejects them.
 
 use crate::context::{CheckContext, RunView};
+use crate::verdict::Assertion;
 use agentnative_core::catalogue::DerivedKind;
-use agentnative_core::model::OutputFormat;
+use agentnative_core::model::{OutputFormat, Stream};
 
-/// Returns the explored call which shows that the target lacks a format; `None` if there is none.
+/// Returns the run of an explored call which shows that the target lacks a format; `None` if no call shows it.
 pub fn absent_format<'a>(context: &'a CheckContext<'a>, format: OutputFormat) -> Option<RunView<'a>> {
     explored_call(context, context.exploration?.absent_formats.get(&format)?)
 }
 
-/// Returns the explored call which shows that the target lacks a feature; `None` if there is none.
-pub fn absent_feature<'a>(context: &'a CheckContext<'a>, feature: DerivedKind) -> Option<RunView<'a>> {
-    explored_call(context, context.exploration?.absent_features.get(&feature)?)
+/// Fails with a finding of this kind if exploration shows that the target lacks a feature; `None` if no call shows it.
+/// `named` is what no help page does, such as `names a schema`.
+pub fn absent_feature(
+    context: &CheckContext,
+    feature: DerivedKind,
+    named: &str,
+    kind: &str,
+) -> Option<Assertion> {
+    let run = explored_call(context, context.exploration?.absent_features.get(&feature)?)?;
+    let detail = format!("no help page {named}, and `{}` is rejected", run.probe.name);
+    Some(run.failed_at_reason(kind, Stream::Stderr, detail))
 }
 
 fn explored_call<'a>(context: &'a CheckContext<'a>, name: &str) -> Option<RunView<'a>> {

@@ -19,7 +19,8 @@ const MAX_VERSION: usize = 120;
 const MAX_LINE: usize = 200;
 
 /// Creates a lock from the runs of the declared probes: one output specification for each probe and format; and the
-/// interface from the runs that printed help pages. If a run did not end as its probe expects, the specification contains only this and the reason.
+/// interface from the runs that printed help pages. If a run did not end as its probe expects, the specification contains
+/// only this and the reason.
 pub fn learn(context: &CheckContext, target: &str) -> Lock {
     let mut specs = Vec::new();
     for probe in context.sources() {

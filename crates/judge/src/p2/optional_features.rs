@@ -120,13 +120,13 @@ pub fn schema(context: &CheckContext) -> Judgement {
         .find_map(|probe| context.plain_run(probe, OutputFormat::Json));
     let Some(printed) = printed else {
         let prints_json = context.profile.known_formats.iter().any(|format| format.is_json());
-        let Some(run) = absent_feature(context, DerivedKind::Schema).filter(|_| prints_json) else {
+        let absent = absent_feature(context, DerivedKind::Schema, "names a schema", "fails");
+        let Some(absent) = absent.filter(|_| prints_json) else {
             return Judgement::unverified(
                 "no command that prints the schema is known: declare `schema`, or `false` if there is none (this check then fails: the standard requires it)",
             );
         };
-        let detail = format!("no help page names a schema, and `{}` is rejected", run.probe.name);
-        return broken(run.failed_at_reason("fails", Stream::Stderr, detail));
+        return broken(absent);
     };
     if printed.exit() != Some(0) {
         let detail = format!("the schema command exits with {}", display_exit(printed.exit()));

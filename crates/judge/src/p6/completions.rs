@@ -18,9 +18,9 @@ pub fn completions(context: &CheckContext) -> Judgement {
         FormatFlag::Unspecified => true,
         FormatFlag::Given(_) => false,
     };
-    if let Some(run) = absent_feature(context, DerivedKind::Completions).filter(|_| guessed) {
-        let detail = format!("no help page names completion scripts, and `{}` is rejected", run.probe.name);
-        return Judgement::from_assertions([run.failed_at_reason("exit", Stream::Stderr, detail)], "");
+    let absent = absent_feature(context, DerivedKind::Completions, "names completion scripts", "exit");
+    if let Some(absent) = absent.filter(|_| guessed) {
+        return Judgement::from_assertions([absent], "");
     }
     let calls = || context.derived_probes(DerivedKind::Completions);
     let runs = calls().flat_map(|probe| {

@@ -15,10 +15,7 @@ pub fn quiet(context: &CheckContext) -> Judgement {
     let (data, failures): (Vec<&Probe>, Vec<&Probe>) =
         context.sources().partition(|probe| probe.prints_data());
     let mut assertions: Vec<Assertion> = absent_option_failures(context);
-    if let Some(run) = absent_feature(context, DerivedKind::Quiet) {
-        let detail = format!("no help page lists a quiet option, and `{}` is rejected", run.probe.name);
-        assertions.push(run.failed_at_reason("refused", Stream::Stderr, detail));
-    }
+    assertions.extend(absent_feature(context, DerivedKind::Quiet, "lists a quiet option", "refused"));
     let is_family = context.is_family();
     if data.is_empty() && !is_family {
         assertions.push(inconclusive("declare a probe that succeeds"));

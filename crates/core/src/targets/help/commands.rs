@@ -314,7 +314,8 @@ fn about_column(lines: &[(usize, &str)]) -> Option<usize> {
 }
 
 /// Splits an entry of a list into the name of the command, its argument placeholders, and its description. A short
-/// alias can precede the name, as in `i, install`. The description follows two spaces, ` - ` or `: `, or starts at `column`, like the descriptions of other entries.
+/// alias can precede the name, as in `i, install`. The description follows two spaces, ` - ` or `: `, or starts at
+/// `column`, like the descriptions of other entries.
 /// Returns `None` for a line that is not an entry.
 fn split_entry(line: &str, column: Option<usize>) -> Option<(&str, String, &str)> {
     let split_at = |at: usize, width: usize| (&line[..at], line[at + width..].trim_start());
