@@ -298,6 +298,7 @@ fn the_format_flag_for_json_is_read() {
         ("  -o, --output <FILE>  Write to a file\n      --json           JSON\n", Some("--json")),
         ("  --json <data>  Send this\n", None),
         ("  --json fields  Print these\n", None),
+        ("  --json-cols  Print columns with JSON as JSON\n", None),
         ("  -o, --output='':\n        One of: (json, yaml)\n", Some("--output json")),
         (
             "  --format string   Print with a template:\n                    'json': as JSON\n",
@@ -402,6 +403,40 @@ Positionals:
     assert_eq!(Interface::parse(without.as_bytes()).positional_for_command, None);
     let usage = format!("opencode <command> [options]\n\n{without}");
     assert_eq!(Interface::parse(usage.as_bytes()).positional_for_command, None);
+}
+
+#[test]
+fn options_directly_below_the_usage_are_not_a_part_of_it() {
+    let text = "\
+usage: tree [-acd] [-L level] [--sort[=]<name>]
+\t[--help] [--] [directory ...]
+  ------- Listing options -------
+  -a            All files are listed.
+  -d            List directories only.
+";
+    let help = Interface::parse(text.as_bytes());
+    assert!(help.arguments.iter().all(|argument| !argument.required), "{:?}", help.arguments);
+}
+
+#[test]
+fn the_program_name_in_calls_with_options_is_not_a_command() {
+    let text = "\
+COMMON COMMANDS
+
+  tsc
+  Compiles the current project (tsconfig.json in the working directory.)
+
+  tsc app.ts util.ts
+  Ignoring tsconfig.json, compiles the specified files with default compiler options.
+
+  tsc -b
+  Build a composite project in the working directory.
+
+  tsc --noEmit
+  tsc --target esnext
+  Compiles the current project, with additional settings.
+";
+    assert_eq!(names(text), Vec::<String>::new());
 }
 
 #[test]

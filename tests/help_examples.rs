@@ -86,6 +86,9 @@ fn examples_with_unknown_commands_or_options_are_invalid() {
         "demo --json",
         "demo list --help",
         "demo --color always list",
+        "demo .",
+        "demo '*.txt'",
+        "demo list --size:large=3",
     ] {
         assert_example_status(line, Status::Pass);
     }

@@ -118,6 +118,11 @@ fn a_number_counts_only_as_an_exit_code() {
         ("## Exit codes\n\n`0`\n  It worked.\n\n`77`\n  No permission.\n", &[0, 77]),
         ("Exit Codes\n----------\n0\n    It worked.\n2\n    It did not.\n", &[0, 2]),
         ("| Exit code | When |\n|---|---|\n| `0` | all is well |\n| 1, 2 | something is not |\n", &[0, 1, 2]),
+        (
+            "Return codes\n\n  ┌─────┬─────────┐\n  │Code │ Meaning │\n  ├─────┼─────────┤\n  │0    │ success │\n  \
+             ├─────┼─────────┤\n  │2    │ a file  │\n  │     │ is lost │\n  └─────┴─────────┘\n",
+            &[0, 2],
+        ),
         ("| Name | Exit status |\n|---|---|\n| success | 0 |\n| usage | 2 |\n", &[0, 2]),
         (
             "Exit codes:\n  1-5  the number of failures\n  EXIT_USAGE (64)  wrong call\n  EXIT_CONFIG = 78\n",

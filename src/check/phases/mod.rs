@@ -102,6 +102,13 @@ impl Discovery<'_> {
             complete.called_commands = command_help::called_commands(&self.declared, page, so_far)?;
         }
         let explored = explored.map(|explored| add_conventions(explored, &mut complete)).unwrap_or_default();
+        if let Some(word) = explored.argument_for_command.as_ref()
+            && complete.tries_command
+            && !self.profile.tries_command
+        {
+            complete.tries_command = false;
+            complete.no_command = Some(format!("a help page shows `{word}` in the place of a command"));
+        }
         if let Some(root) = root.filter(|_| self.derives(DerivedKind::Example)) {
             complete.examples = examples::find_examples(root, so_far.of_kind(DerivedKind::CommandHelp));
         }

@@ -28,6 +28,9 @@ pub(super) fn classify(trial: &Trial, base: Option<&RunEnd>, seen: &Observation,
         (_, true) if base == Some(&seen.end) || base.is_some() && !names_invalid_word(trial, seen) => {
             CallOutcome::Refused
         }
+        (_, true) if trial.invalid.as_ref().is_some_and(|word| seen.reports_missing_file(word)) => {
+            CallOutcome::Refused
+        }
         // The usage may be misread, so that the call lacks nothing and fails for another reason.
         (_, true) if trial.invalid.is_none() && !names_missing_argument(seen) => CallOutcome::Refused,
         (_, true) => CallOutcome::Invalid,

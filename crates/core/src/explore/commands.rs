@@ -1,7 +1,7 @@
 //! Looks for a call of each command that works: as it is, from an example, with values for its arguments.
 
 use super::formats::format_flags;
-use super::planner::Planner;
+use super::planner::{Planner, Tried};
 use super::settings::Calls;
 use super::tree::ExploredCommand;
 use super::trial::Trial;
@@ -60,7 +60,10 @@ pub(super) fn call_commands(planner: &mut Planner<'_, '_>) -> ControlFlow<Calls>
 fn examples(planner: &Planner<'_, '_>) -> Vec<Trial> {
     let tree = planner.tree;
     let lines = planner.settings.documents.iter().flat_map(|text| text.lines());
+    // A manual page begins with a line such as `tool - describes itself in a sentence`.
+    let is_title = |example: &Example| example.args.len() > 2 && example.args[0] == "-";
     let of_documents = lines.filter_map(|line| Example::from_code_line(0, line, &tree.names));
+    let of_documents = of_documents.filter(|example| !is_title(example));
     let pages = tree.groups.iter().map(|(_, page)| page);
     let pages = pages.chain(tree.commands.iter().map(|command| &command.page));
     let examples = pages.flat_map(|page| page.examples.iter().cloned()).chain(of_documents);
@@ -83,15 +86,17 @@ fn examples(planner: &Planner<'_, '_>) -> Vec<Trial> {
     (0..MAX_EXAMPLES_OF_COMMAND).flat_map(round).take(MAX_EXAMPLES).collect()
 }
 
-/// Removes the format flag of a command from the arguments of an example: the call is made in each format.
+/// Removes the format flag of a command from the arguments of an example, with any value: the call is made in each
+/// format.
 fn without_format_flag(mut args: Vec<String>, command: &ExploredCommand) -> Vec<String> {
     let listed =
         command.leaf.formats.iter().flat_map(|formats| [&formats.json, &formats.jsonl, &formats.text]);
-    for flag_args in listed.flatten().filter(|flag_args| !flag_args.is_empty()) {
-        let joined = flag_args.join("=");
-        args.retain(|arg| *arg != joined);
-        if let Some(at) = args.windows(flag_args.len()).position(|words| words == *flag_args) {
-            args.drain(at..at + flag_args.len());
+    for flag_args in listed.flatten() {
+        let Some(flag) = flag_args.first() else { continue };
+        let joined = format!("{flag}=");
+        args.retain(|arg| !arg.starts_with(&joined));
+        if let Some(at) = args.iter().position(|arg| arg == flag) {
+            args.drain(at..args.len().min(at + flag_args.len()));
         }
     }
     args
@@ -163,11 +168,11 @@ fn call_with_optional_argument(planner: &mut Planner<'_, '_>, at: usize) {
     }
 }
 
-/// Calls a command that works with each of its first options that take no value: a verdict needs several calls.
+/// Calls a command that prints data with each of its first options that take no value: a verdict needs several calls.
 fn call_with_flags(planner: &mut Planner<'_, '_>, at: usize) {
     let command = planner.command(at);
-    let Some(base) = planner.base(at).filter(|base| base.outcome == CallOutcome::Succeeded) else { return };
-    let base = base.trial.clone();
+    let works = |base: &&Tried| matches!(base.outcome, CallOutcome::Succeeded | CallOutcome::Unexplained);
+    let Some(base) = planner.base(at).filter(works).map(|base| base.trial.clone()) else { return };
     let formats: Vec<String> = format_flags(command).concat();
     // With an option such as `--force-color`, escape sequences are no fault.
     let is_plain = |name: &str| {

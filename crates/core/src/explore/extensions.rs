@@ -28,8 +28,9 @@ const EXTENSIONS: [(&str, &[&str]); 20] = [
 ];
 
 /// Returns the extensions of the files that a command probably reads, the most probable first: those whose kind the
-/// name of a program contains, then those that the help page names most often, then JSON, source code and text.
-pub(super) fn file_extensions(programs: &BTreeSet<&str>, page: &str) -> Vec<&'static str> {
+/// name of a program contains, then those that the help page names most often, then JSON, source code and text. Besides
+/// the known ones, these are the extensions of `files`.
+pub(super) fn file_extensions(programs: &BTreeSet<&str>, page: &str, files: &[String]) -> Vec<String> {
     let page = page.to_lowercase();
     let words: Vec<&str> = page.split(|char: char| !char.is_alphanumeric()).collect();
     let weight = |known: &[&str]| {
@@ -37,9 +38,14 @@ pub(super) fn file_extensions(programs: &BTreeSet<&str>, page: &str) -> Vec<&'st
         let mentions = words.iter().filter(|word| known.contains(word)).count();
         (known.iter().filter(in_name).count(), mentions)
     };
-    let mut weighted: Vec<(Reverse<(usize, usize)>, &'static str)> =
+    let mut weighted: Vec<(Reverse<(usize, usize)>, &str)> =
         EXTENSIONS.iter().map(|(extension, known)| (Reverse(weight(known)), *extension)).collect();
+    let is_known = |extension: &&str| EXTENSIONS.iter().any(|(_, known)| known.contains(extension));
+    let others = files.iter().filter_map(|file| Some(file.rsplit_once('.')?.1));
+    let others: BTreeSet<&str> = others.filter(|extension| !is_known(extension)).collect();
+    weighted.extend(others.into_iter().map(|extension| (Reverse(weight(&[extension])), extension)));
     weighted.retain(|(Reverse(weight), _)| *weight > (0, 0));
     weighted.sort_by_key(|(weight, _)| *weight);
-    weighted.into_iter().map(|(_, extension)| extension).chain(["json", "py", "txt"]).collect()
+    let found = weighted.into_iter().map(|(_, extension)| extension).chain(["json", "py", "txt"]);
+    found.map(str::to_owned).collect()
 }

@@ -31,10 +31,12 @@ pub(super) fn call_in_formats(planner: &mut Planner<'_, '_>) -> ControlFlow<Call
     }
     let mut commands: Vec<usize> = bases.iter().map(|(at, _)| *at).collect();
     commands.dedup();
+    let guesses = if planner.has_few_commands() { MAX_BASES_OF_FEW } else { 1 };
     for at in commands.into_iter().take(MAX_GUESSES) {
-        let base = bases.iter().find(|(of, _)| *of == at).map(|(_, base)| base);
-        for (_, flag_args) in unlisted_flags(planner, at) {
-            base.into_iter().for_each(|base| planner.call(in_format(base, &flag_args)));
+        for (_, base) in bases.iter().filter(|(of, _)| *of == at).take(guesses) {
+            for (_, flag_args) in unlisted_flags(planner, at) {
+                planner.call(in_format(base, &flag_args));
+            }
         }
     }
     planner.finish_group()?;
@@ -69,17 +71,18 @@ pub(super) fn in_format(base: &Trial, flag_args: &[String]) -> Trial {
     Trial { args, group: CallGroup::Formats, ..base.clone() }
 }
 
-/// Returns the first successful calls of each command, with the index of the command. Without one, returns the call that
-/// variations are made of, unless it was refused.
+/// Returns the first successful calls of each command, with the index of the command. Without one, returns those that
+/// failed with output, else the call that variations are made of, unless it was refused.
 fn bases(planner: &Planner<'_, '_>) -> Vec<(usize, Trial)> {
     let count = if planner.has_few_commands() { MAX_BASES_OF_FEW } else { MAX_BASES };
     let of_command = |at| {
-        let succeeded = planner.base_trials(at).filter(|tried| tried.outcome == CallOutcome::Succeeded);
-        let mut bases: Vec<&Tried> = succeeded.take(count).collect();
-        if bases.is_empty() {
-            bases.extend(planner.base(at).filter(|base| base.outcome != CallOutcome::Refused));
-        }
-        bases.into_iter().map(move |tried| (at, tried.trial.clone())).collect::<Vec<_>>()
+        let with = |outcome| {
+            let trials = planner.base_trials(at).filter(move |tried| tried.outcome == outcome);
+            trials.take(count).collect::<Vec<&Tried>>()
+        };
+        let outcomes = [CallOutcome::Succeeded, CallOutcome::Silent, CallOutcome::Unexplained];
+        let first = outcomes.into_iter().map(with).find(|tried| !tried.is_empty());
+        first.into_iter().flatten().map(move |tried| (at, tried.trial.clone())).collect::<Vec<_>>()
     };
     planner.callable().flat_map(of_command).collect()
 }

@@ -5,6 +5,7 @@
 //! on each machine. The calls are made in groups ([`CallGroup`](crate::model::CallGroup)), each for all commands, so
 //! that a small budget still reaches each command.
 
+mod accepted;
 mod classify;
 mod commands;
 mod coverage;

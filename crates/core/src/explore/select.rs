@@ -1,17 +1,16 @@
 //! Selects the probes from the calls that were tried.
 
-use super::formats::{format_flags, in_format, unlisted_flags};
+use super::accepted::{Accepted, MAX_DOCUMENT, absent_formats, accepted_formats, target_formats};
 use super::planner::{Planner, Tried};
 use crate::config::{CommonOption, FormatFlag, FormatFlags, ListConfig};
 use crate::model::{CallGroup, CallOutcome, Exploration, ExploredOrigin, OutputFormat};
 use crate::probe::{Effect, Probe, UNKNOWN_FLAG};
-use crate::run::{Observation, RunEnd, RunKey};
+use crate::run::{RunEnd, RunKey};
 use crate::targets::Interface;
 use agentnative_contract::{counted, is_schema};
 use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use strict_json::escape_token;
 
 /// Maximum numbers of calls that run under all conditions: of those that succeed, which need about 25 runs each, and of
 /// those that fail, which need about 7.
@@ -19,10 +18,6 @@ const MAX_KEPT_SUCCESSES: usize = 8;
 const MAX_KEPT_FAILURES: usize = 4;
 /// Number of successful calls that are kept of a target with few commands.
 const MIN_KEPT_SUCCESSES: usize = 4;
-/// Maximum length of a document that is parsed, in bytes.
-const MAX_DOCUMENT: u64 = 8 << 20;
-/// Maximum depth of the list in a document.
-const MAX_LIST_DEPTH: usize = 3;
 
 /// The result of exploration.
 #[derive(Debug, Default)]
@@ -33,6 +28,8 @@ pub struct Explored {
     pub renamed: BTreeMap<RunKey, Option<RunKey>>,
     /// The commands that were called.
     pub commands: Vec<Vec<String>>,
+    /// What the help pages show in the place of a command, such as a file, if anything.
+    pub argument_for_command: Option<String>,
     /// The format flags of the target, if the explored calls show them.
     pub formats: Option<FormatFlags>,
     /// Arguments of the call that prints the schema of the output.
@@ -87,6 +84,7 @@ pub(super) fn select(planner: Planner<'_, '_>) -> Explored {
     let commands = planner.callable().map(|at| planner.command(at).leaf.words.clone());
     Explored {
         commands: commands.filter(|words| !words.is_empty()).collect(),
+        argument_for_command: planner.tree.argument_for_command.clone(),
         probes,
         renamed,
         formats,
@@ -146,7 +144,7 @@ fn final_probe(planner: &Planner<'_, '_>, tried: &Tried<'_>) -> Probe {
     };
     let command = planner.command(tried.trial.command);
     for option in CommonOption::ALL {
-        let flag = listed_spelling(option, &command.page.interface);
+        let flag = listed_spelling(option, &command.page.interface, &probe.call.args);
         probe.call.flags.insert(option, flag.map_or(FormatFlag::Unspecified, FormatFlag::Given));
     }
     for format in [OutputFormat::Json, OutputFormat::Jsonl] {
@@ -209,99 +207,14 @@ fn add_formats(accepted: &[Accepted], probe: &mut Probe, renamed: &mut BTreeMap<
     probe.formats.sort_unstable();
 }
 
-/// A format that a call was accepted in.
-struct Accepted {
-    format: OutputFormat,
-    flag_args: Vec<String>,
-    run: RunKey,
-    /// Pointer to the only array of objects in the document.
-    list: Option<String>,
-}
-
-/// Returns the formats in which a variation of a call ended like the call itself. A call that was refused has none.
-fn accepted_formats(planner: &Planner<'_, '_>, base: &Tried<'_>) -> Vec<Accepted> {
-    let can_print =
-        matches!(base.outcome, CallOutcome::Succeeded | CallOutcome::Silent | CallOutcome::Unexplained);
-    if !can_print || base.trial.group > CallGroup::Arguments {
-        return Vec::new();
+/// Returns the arguments that spell a common option, if a page lists it. A call with one of `args` that asks for more or
+/// less output has no option for the opposite.
+fn listed_spelling(option: CommonOption, page: &Interface, args: &[String]) -> Option<Vec<String>> {
+    const AMOUNTS: [&str; 4] = ["--debug", "--quiet", "--silent", "--verbose"];
+    let is_amount = matches!(option, CommonOption::Quiet | CommonOption::Verbose);
+    if is_amount && args.iter().any(|arg| AMOUNTS.contains(&arg.as_str())) {
+        return None;
     }
-    let command = planner.command(base.trial.command);
-    let is_own = command.leaf.flag_position.is_none();
-    let of_command = planner
-        .tried
-        .iter()
-        .filter(|tried| tried.trial.group == CallGroup::Formats && tried.trial.command == base.trial.command);
-    let fields = of_command.filter_map(|tried| {
-        let at = tried.trial.args.iter().position(|arg| arg == "--json")?;
-        Some(vec!["--json".to_owned(), tried.trial.args.get(at + 1)?.clone()])
-    });
-    let listed = format_flags(command).into_iter().chain(fields).map(|flag_args| (flag_args, is_own));
-    let unlisted = unlisted_flags(planner, base.trial.command).into_iter();
-    let accepted = |(flag_args, is_listed): (Vec<String>, bool)| {
-        let id = in_format(&base.trial, &flag_args).id();
-        let tried = planner.tried.iter().find(|tried| tried.probe.id == id)?;
-        let seen = tried.seen.filter(|seen| base.seen.is_some_and(|base| seen.end == base.end))?;
-        if !is_listed && prints_the_same(base, tried) {
-            return None;
-        }
-        // A failure is a result only if it prints its data in this format.
-        let is_listed = is_listed && base.outcome != CallOutcome::Unexplained;
-        let (format, list) = format_of(seen, &flag_args, is_listed)?;
-        Some(Accepted { format, flag_args, run: tried.probe.plain_run(OutputFormat::Text), list })
-    };
-    listed.chain(unlisted.map(|(_, flag_args)| (flag_args, false))).filter_map(accepted).collect()
-}
-
-/// Returns the format that a run printed, and the pointer of its list. A run that prints no JSON counts as one in the
-/// format of its flag if the page of its command lists the flag, which then has no effect. Else returns `None`.
-fn format_of(
-    seen: &Observation,
-    flag_args: &[String],
-    is_listed: bool,
-) -> Option<(OutputFormat, Option<String>)> {
-    let names_lines = |arg: &String| ["jsonl", "ndjson", "stream-json"].iter().any(|name| arg.contains(name));
-    let bytes = seen.stdout.bytes.first(MAX_DOCUMENT);
-    let mut lines =
-        bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).peekable();
-    let has_lines = lines.peek().is_some();
-    let is_object = |line: &[u8]| serde_json::from_slice::<Value>(line).is_ok_and(|value| value.is_object());
-    let are_objects = has_lines && lines.clone().all(is_object);
-    if flag_args.iter().any(names_lines) {
-        return (are_objects || is_listed).then_some((OutputFormat::Jsonl, None));
-    }
-    if let Ok(document) = serde_json::from_slice::<Value>(&bytes) {
-        return Some((OutputFormat::Json, only_list(&document, String::new(), 0)));
-    }
-    if are_objects {
-        return Some((OutputFormat::Jsonl, None));
-    }
-    let begins = lines
-        .any(|line| line.trim_ascii_start().starts_with(b"{") || line.trim_ascii_start().starts_with(b"["));
-    (is_listed || begins).then_some((OutputFormat::Json, None))
-}
-
-/// Returns the pointer of the array of objects in a document, if it has exactly one.
-fn only_list(value: &Value, pointer: String, depth: usize) -> Option<String> {
-    fn lists(value: &Value, pointer: String, depth: usize, found: &mut Vec<String>) {
-        match value {
-            Value::Array(items) if !items.is_empty() && items.iter().all(Value::is_object) => {
-                found.push(pointer)
-            }
-            Value::Object(fields) if depth < MAX_LIST_DEPTH => {
-                for (name, field) in fields {
-                    lists(field, format!("{pointer}/{}", escape_token(name)), depth + 1, found);
-                }
-            }
-            _ => {}
-        }
-    }
-    let mut found = Vec::new();
-    lists(value, pointer, depth, &mut found);
-    (found.len() == 1).then(|| found.remove(0))
-}
-
-/// Returns the arguments that spell a common option, if a page lists it.
-fn listed_spelling(option: CommonOption, page: &Interface) -> Option<Vec<String>> {
     let names: &[&str] = match option {
         CommonOption::Quiet => &["--quiet", "--silent"],
         CommonOption::Limit => &["--limit"],
@@ -322,63 +235,6 @@ fn listed_spelling(option: CommonOption, page: &Interface) -> Option<Vec<String>
     };
     let name = names.iter().find(listed)?;
     Some(std::iter::once(*name).chain(value).map(str::to_owned).collect())
-}
-
-/// Returns the format flags of the target: those with which most calls were accepted. A format that no page lists and
-/// that every tried call rejected is absent. `None` if nothing is known.
-fn target_formats(
-    accepted: &[Vec<Accepted>],
-    absent: &BTreeMap<OutputFormat, String>,
-) -> Option<FormatFlags> {
-    let mut counts: BTreeMap<(OutputFormat, &[String]), usize> = BTreeMap::new();
-    for found in accepted.iter().flatten() {
-        *counts.entry((found.format, &found.flag_args)).or_default() += 1;
-    }
-    let is_general =
-        |flag_args: &[String]| flag_args.first().is_none_or(|flag| flag != "--json" || flag_args.len() == 1);
-    let most = |format: OutputFormat| {
-        let of_format = counts.iter().filter(|((of, args), _)| *of == format && is_general(args));
-        of_format.max_by_key(|(_, count)| **count).map(|((_, args), _)| args.to_vec())
-    };
-    let flag = |format| match most(format) {
-        Some(args) => FormatFlag::Given(args),
-        None if absent.contains_key(&format) => FormatFlag::Absent,
-        None => FormatFlag::Unspecified,
-    };
-    let (json, jsonl) = (flag(OutputFormat::Json), flag(OutputFormat::Jsonl));
-    let is_known = json != FormatFlag::Unspecified || jsonl != FormatFlag::Unspecified;
-    is_known.then(|| FormatFlags { text: FormatFlag::Given(Vec::new()), json, jsonl, assumed: false })
-}
-
-/// Returns the formats that no page lists and that all tried calls rejected or ignored, each with the name of one of
-/// these calls.
-fn absent_formats(planner: &Planner<'_, '_>) -> BTreeMap<OutputFormat, String> {
-    let mut tried: BTreeMap<OutputFormat, Vec<(&Tried<'_>, &Tried<'_>)>> = BTreeMap::new();
-    for base in &planner.tried {
-        for (format, flag_args) in unlisted_flags(planner, base.trial.command) {
-            let id = in_format(&base.trial, &flag_args).id();
-            let call = planner.tried.iter().find(|tried| tried.probe.id == id && tried.seen.is_some());
-            tried.entry(format).or_default().extend(call.map(|call| (base, call)));
-        }
-    }
-    let is_without = |(base, call): &(&Tried<'_>, &Tried<'_>)| match call.outcome {
-        CallOutcome::Refused | CallOutcome::Unexplained => base.outcome == CallOutcome::Succeeded,
-        CallOutcome::Succeeded | CallOutcome::Silent => {
-            let format = call.seen.and_then(|seen| format_of(seen, &call.trial.args, false));
-            prints_the_same(base, call) || format.is_none()
-        }
-        _ => false,
-    };
-    tried.retain(|_, calls| {
-        planner.tree.notes.is_empty() && !calls.is_empty() && calls.iter().all(is_without)
-    });
-    tried.into_iter().map(|(format, calls)| (format, calls[0].1.probe.name.clone())).collect()
-}
-
-/// Returns whether two calls printed the same to stdout.
-fn prints_the_same(a: &Tried<'_>, b: &Tried<'_>) -> bool {
-    let stdout = |tried: &Tried<'_>| tried.seen.map(|seen| seen.stdout.bytes.first(MAX_DOCUMENT));
-    stdout(a) == stdout(b)
 }
 
 /// Returns the arguments of the call that printed a JSON Schema.

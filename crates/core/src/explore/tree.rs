@@ -12,7 +12,7 @@ use crate::probe::{Probe, UNKNOWN_COMMAND};
 use crate::run::{Observation, RunEnd, RunKey};
 use crate::targets::{
     CommandNode, CommandPage, CommandTree, HelpCall, HelpPage, Interface, LeafCommand, ParsedPage,
-    TargetNames, TreeLimits,
+    TargetNames, TreeLimits, is_path,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -34,6 +34,8 @@ pub(super) struct Tree {
     pub commands: Vec<ExploredCommand>,
     /// Commands with subcommands, each with its page.
     pub groups: Vec<(Vec<String>, CommandPage)>,
+    /// What the pages show in the place of a command, such as a file, if anything.
+    pub argument_for_command: Option<String>,
     /// The names by which the target is called in examples.
     pub names: TargetNames,
     /// Arguments of the call that prints the schema of the output.
@@ -57,7 +59,7 @@ pub(super) struct ExploredCommand {
     /// Text of that page.
     pub text: String,
     /// Extensions of the files that the command probably reads, the most probable first.
-    pub extensions: Vec<&'static str>,
+    pub extensions: Vec<String>,
     pub found: FoundCommand,
 }
 
@@ -164,11 +166,15 @@ impl Tree {
             })
             .collect();
         let is_known = |leaf: &LeafCommand| !unknown.contains_key(&leaf.words[..]);
+        let argument_for_command = tree.help.positional_for_command.clone().or_else(|| {
+            let pages = tree.nodes.iter().filter_map(|node| Some(parse(&node.page.as_ref()?.0, &node.words)));
+            pages
+                .flat_map(|page| page.examples)
+                .find_map(|example| example.args.into_iter().next().filter(|word| is_path(word)))
+        });
         if !tree.leaves.iter().any(is_known) {
             tree.leaves.push(tree.root_command());
-        } else if tree.help.positional_for_command.is_some() && tree.leaves.iter().all(|leaf| leaf.node != 0)
-        {
-            // A target with commands that also takes a value in their place, such as a file.
+        } else if argument_for_command.is_some() && tree.leaves.iter().all(|leaf| leaf.node != 0) {
             tree.leaves.insert(0, tree.root_command());
         }
         let commands = tree.leaves.iter().map(|leaf| {
@@ -186,7 +192,11 @@ impl Tree {
             let text = String::from_utf8_lossy(bytes).into_owned();
             ExploredCommand {
                 page: parse(bytes, &leaf.words),
-                extensions: file_extensions(&names.programs(), &format!("{} {text}", leaf.name())),
+                extensions: file_extensions(
+                    &names.programs(),
+                    &format!("{} {text}", leaf.name()),
+                    &settings.files,
+                ),
                 text,
                 found: FoundCommand {
                     words: leaf.words.clone(),
@@ -206,6 +216,7 @@ impl Tree {
         let rejected = rejections.values().map(|seen| &seen.key);
         let other_runs = unknown.values().copied().chain(rejected).cloned();
         Self {
+            argument_for_command,
             groups: groups.collect(),
             schema: tree.schema,
             other_runs: other_runs.collect(),
@@ -214,6 +225,7 @@ impl Tree {
                 .iter()
                 .filter_map(|node| node.page.as_ref())
                 .flat_map(listed_formats)
+                .chain(settings.documents.iter().flat_map(|text| formats_of_flags(text)))
                 .collect(),
             words: tree.nodes.iter().filter_map(|node| node.page.as_ref()).flat_map(words).collect(),
             notes: tree.unread.into_iter().collect(),
@@ -282,11 +294,28 @@ fn ends_alike(seen: &Observation, name: &str, rejection: &Observation) -> bool {
 }
 
 /// Returns the formats for which a page lists a flag.
-fn listed_formats((_, page): &ParsedPage) -> Vec<OutputFormat> {
+fn listed_formats((bytes, page): &ParsedPage) -> Vec<OutputFormat> {
     let other_json = page.has_option("--json") && page.formats.jsonl.is_none();
     let has_json = page.formats.json.is_some() || page.formats.json_by_default || other_json;
     let json = has_json.then_some(OutputFormat::Json);
-    json.into_iter().chain(page.formats.jsonl.as_ref().map(|_| OutputFormat::Jsonl)).collect()
+    let listed = json.into_iter().chain(page.formats.jsonl.as_ref().map(|_| OutputFormat::Jsonl));
+    listed.chain(formats_of_flags(&String::from_utf8_lossy(bytes))).collect()
+}
+
+/// Returns the formats that flags anywhere in a text select by their names, such as `--ojson` in an example.
+fn formats_of_flags(text: &str) -> Vec<OutputFormat> {
+    const OTHER_PARTS: [&str; 5] = ["as", "format", "out", "output", "to"];
+    let words = text.split(|char: char| !char.is_alphanumeric() && char != '-');
+    let format = |flag: &str| {
+        let mut parts = flag.trim_start_matches('-').split('-').filter(|part| !OTHER_PARTS.contains(part));
+        let format = match parts.next()? {
+            "json" | "ojson" => OutputFormat::Json,
+            "jsonl" | "ojsonl" | "ndjson" => OutputFormat::Jsonl,
+            _ => return None,
+        };
+        parts.next().is_none().then_some(format)
+    };
+    words.filter(|word| word.starts_with('-')).filter_map(format).collect()
 }
 
 /// Returns the words on a page, in lower case.

@@ -58,13 +58,19 @@ const MAX_FILES: usize = 4;
 /// Maximum number of values to try for an argument: with the folder, or with a name.
 pub(super) const MAX_VALUES: usize = MAX_FILES + 1;
 
-/// Returns what a name such as `FILE`, or a description, stands for. Of alternatives such as `file|dir`, the first
-/// counts.
+/// Returns what a name such as `FILE`, or a description, stands for. Of alternatives such as `file|dir` or
+/// `file-or-folder`, the first counts.
 pub(super) fn kind_of(text: &str) -> Option<ValueKind> {
     let lower = text.split(['|', '/']).next().unwrap_or(text).to_lowercase();
     let words: Vec<&str> = lower.split(|char: char| !char.is_alphanumeric()).collect();
-    let fits = |(known, _): &(&[&str], ValueKind)| known.iter().any(|word| words.contains(word));
-    KINDS.into_iter().find(fits).map(|(_, kind)| kind)
+    let kind_of_any = |words: &[&str]| {
+        let fits = |(known, _): &(&[&str], ValueKind)| known.iter().any(|word| words.contains(word));
+        KINDS.into_iter().find(fits).map(|(_, kind)| kind)
+    };
+    match words.contains(&"or") {
+        true => words.iter().find_map(|word| kind_of_any(&[word])),
+        false => kind_of_any(&words),
+    }
 }
 
 /// Returns what an argument stands for: by its name, else by its line in the help page `page`.
@@ -109,11 +115,19 @@ impl ExploreSettings<'_> {
         values.into_iter().next().unwrap_or_default()
     }
 
-    /// Replaces the names of files that do not exist by a file with the same extension, if there is one.
+    /// Replaces the names of files that do not exist by a file with the same extension, if there is one, and folders
+    /// that do not exist, such as `src/`, by the current one.
     pub(super) fn with_existing_files(&self, args: &[String]) -> Vec<String> {
         let replace = |arg: &String| {
+            if arg.starts_with('-') {
+                return None;
+            }
+            if arg.ends_with('/') {
+                let exists = self.files.iter().any(|file| file.starts_with(arg.trim_start_matches("./")));
+                return (!exists).then(|| ".".to_owned());
+            }
             let (stem, extension) = arg.rsplit_once('.')?;
-            let is_file = !stem.is_empty() && !arg.starts_with('-') && !self.files.contains(arg);
+            let is_file = !stem.is_empty() && !self.files.contains(arg);
             self.file_with(extension).filter(|_| is_file)
         };
         args.iter().map(|arg| replace(arg).unwrap_or_else(|| arg.clone())).collect()

@@ -63,6 +63,20 @@ impl<C> Deref for Observation<C> {
     }
 }
 
+/// Length of the start of stderr that is searched, in bytes.
+const MAX_SEARCHED: u64 = 1 << 20;
+
+/// Words in a message about a file that cannot be read.
+const MISSING_FILE: [&str; 7] = [
+    "no such file",
+    "file not found",
+    "cannot open",
+    "can't open",
+    "could not open",
+    "failed to load",
+    "unable to open",
+];
+
 impl Observation {
     /// Returns the command line, quoted for a shell; `None` if it is unknown or contains NUL.
     pub fn command_line(&self) -> Option<String> {
@@ -79,6 +93,16 @@ impl Observation {
     pub fn changed_workspace(&self) -> bool {
         let mut changes = self.changes.iter().flat_map(|changes| &changes.list);
         changes.any(|change| change.area == Area::Workspace)
+    }
+
+    /// Returns whether a line on stderr reports that the file `name` cannot be read: the target took this word for the
+    /// name of a file.
+    pub fn reports_missing_file(&self, name: &str) -> bool {
+        let text = self.stderr.bytes.first(MAX_SEARCHED);
+        String::from_utf8_lossy(&text).lines().filter(|line| line.contains(name)).any(|line| {
+            let lower = line.to_lowercase();
+            MISSING_FILE.iter().any(|words| lower.contains(words))
+        })
     }
 }
 

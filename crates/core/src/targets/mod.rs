@@ -27,7 +27,7 @@ pub use effect::Effect;
 pub use find::{Finder, TargetSelector};
 pub use help::{
     Argument, CliOption, Command, CommandPage, Example, HelpCall, HelpPage, Interface, META_ARGUMENTS,
-    OptionChoices, TargetNames, described_command, documented_exit_codes, exit_code_meanings,
+    OptionChoices, TargetNames, described_command, documented_exit_codes, exit_code_meanings, is_path,
 };
 pub(crate) use help::{is_deprecated, listed_aliases};
 pub use project::Project;

@@ -4,7 +4,7 @@ use super::pages::{Pages, PrintedPage};
 use crate::verdict::{Assertion, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::Stream;
-use agentnative_core::targets::Example;
+use agentnative_core::targets::{Example, is_path};
 
 /// Validates examples against the help pages of the target and of its commands.
 pub struct ExampleValidator<'p, 'a> {
@@ -77,7 +77,8 @@ impl<'p, 'a> ExampleValidator<'p, 'a> {
         }
         let mut unread = None;
         for (nth, flag) in args.iter().enumerate().filter(|(_, arg)| arg.len() > 2 && arg.starts_with("--")) {
-            let flag = flag.split('=').next().unwrap_or(flag);
+            // esbuild: `--loader:.js=jsx`
+            let flag = flag.split(['=', ':']).next().unwrap_or(flag);
             if self.root.page.mentions_flag(flag) {
                 continue;
             }
@@ -112,6 +113,8 @@ impl<'p, 'a> ExampleValidator<'p, 'a> {
             // A word after a flag may be its value.
             let is_value = first > 0 && args[first - 1].starts_with('-') && !args[first - 1].contains('=');
             match word(first + 1) {
+                // A target with a default command may take a value in the place of a command.
+                _ if first == 0 && is_path(&args[0]) => return CalledCommand::Unclear,
                 _ if first == 0 && root.page.lists_all_commands() => {
                     return CalledCommand::Unknown(args[0].clone());
                 }

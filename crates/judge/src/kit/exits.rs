@@ -1,12 +1,9 @@
 //! The expected exit codes of calls, and what to declare if no probe shows them.
 
-use crate::context::{CheckContext, RunView};
+use crate::context::CheckContext;
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{CallOutcome, CheckId, OutputFormat, ProbeId, Stream};
 use agentnative_core::probe::{Probe, TargetProfile};
-
-/// Length of the start of a stream that is compared, in bytes.
-const MAX_COMPARED: u64 = 1 << 20;
 
 /// Message of the checks that need a failing call, if only calls with invalid usage fail.
 pub const NO_FAILURE: &str = "no probe fails: declare one with its exit code, such as `exit = 1`";
@@ -58,9 +55,8 @@ pub fn fails_anyway(context: &CheckContext, probe: &Probe) -> bool {
     let without_arguments = ProbeId::Explored { explored: Vec::new(), stdin: None };
     let bare = context.all_probes.iter().find(|other| other.id == without_arguments);
     let bare = bare.and_then(|bare| context.context_of(&bare.id).plain_run(bare, OutputFormat::Text));
-    let start = |run: &RunView, stream| run.bytes(stream).first(MAX_COMPARED);
     let (Some(bare), Some(run)) = (bare, context.plain_run(probe, OutputFormat::Text)) else { return false };
-    let prints_the_same = |stream| start(&bare, stream) == start(&run, stream);
+    let prints_the_same = |stream| bare.normalized_lines(stream) == run.normalized_lines(stream);
     is_invalid_usage(probe)
         && run.exit() != Some(0)
         && run.exit() == bare.exit()

@@ -3,7 +3,7 @@
 use crate::context::{CheckContext, FormatSupport, RunView};
 use crate::kit::{
     Misplaced, NO_FAILURE, SILENCE_HINT, declare_failure, difference, display_exit, error_object,
-    find_invalid_stdout, is_repeated, not_a_failure, stderr_repeats_stdout,
+    fails_anyway, find_invalid_stdout, is_repeated, not_a_failure, stderr_repeats_stdout,
 };
 use crate::lines::has_words;
 use crate::verdict::{Assertion, Judgement, Unmet, doubt, inconclusive};
@@ -123,7 +123,8 @@ impl RunView<'_> {
 /// Returns the plain runs that show how the target reports failures: those of declared probes that are expected to fail,
 /// and those of derived calls with invalid usage.
 ///
-/// A derived call that succeeds is omitted. Exception: if no declared probe fails, an accepted unknown flag is included.
+/// A derived call that succeeds, or that ends like a call without arguments, is omitted. Exception: if no declared probe
+/// fails, an accepted unknown flag is included.
 fn failing<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a>> {
     let declared = context.failing_probes().any(Probe::is_source);
     let counts = move |run: &RunView| {
@@ -135,6 +136,7 @@ fn failing<'a>(context: &'a CheckContext<'a>) -> impl Iterator<Item = RunView<'a
         .flat_map(|probe| OutputFormat::ALL.into_iter().map(move |format| (probe, format)))
         .filter_map(|(probe, format)| context.run(probe, format, Variant::Plain, 0))
         .filter(counts)
+        .filter(|run| !fails_anyway(context, run.probe))
         // A derived probe has no flag for text, so another default format may be printed.
         .filter(|run| {
             let text = context.profile.conventions.default_format == OutputFormat::Text;

@@ -119,6 +119,8 @@ fn explored_usage<'a>(context: &'a CheckContext<'a>, code: i32) -> impl Iterator
     let rejected = rejected.filter_map(|probe| context.plain_run(probe, OutputFormat::Text));
     let rejected = rejected.filter(|run| run.exit().is_some_and(|exit| exit != 0));
     let rejected = rejected.filter(|run| run.mentions(UNKNOWN_FLAG.trim_start_matches('-')));
+    // Behind its options, a target may take each word for a file.
+    let rejected = rejected.filter(|run| !run.observation.reports_missing_file(UNKNOWN_FLAG));
     let rejected = rejected.map(move |run| match run.exited()? {
         exit if exit == code => Ok(()),
         exit => {

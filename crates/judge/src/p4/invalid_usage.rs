@@ -41,7 +41,8 @@ pub fn names_culprit(context: &CheckContext) -> Judgement {
             .flat_map(|(kind, word)| context.derived_probes(kind).map(move |probe| (probe, word)))
             .filter(|(probe, _)| !fails_anyway(context, probe))
             .flat_map(|(probe, word)| context.runs_of(probe).map(move |run| (run, word)))
-            .filter(|(run, _)| !run.is_rejected_for_format() && !lacks_command(run) && !lacks_argument(run));
+            .filter(|(run, _)| !run.is_rejected_for_format() && !lacks_command(run) && !lacks_argument(run))
+            .filter(|(run, _)| !is_taken_as_argument(run));
     // After the arguments, a tool with options before them may only report too many arguments.
     let is_placed = |run: &RunView| matches!(run.probe.id, ProbeId::Derived { case: Case::Only, .. });
     let mut of_probes = with_unknown_flag(context)
@@ -78,6 +79,18 @@ fn lacks_argument(run: &RunView) -> bool {
     run.probe.is_kind(DerivedKind::UnknownFlag)
         && text.is_some_and(|text| text.exit() != Some(0) && !names_flag(&text))
         && (requires_argument(run.context) || with_unknown_flag(run.context).any(|run| names_flag(&run)))
+}
+
+/// True if the target may have taken the unknown command as an argument of its default command: the text message of this
+/// call does not name the word, but is about another argument that is missing.
+fn is_taken_as_argument(run: &RunView) -> bool {
+    let text = run.context.plain_run(run.probe, OutputFormat::Text);
+    let is_about_other = |text: &RunView| {
+        let lines = text.lines(Stream::Stderr).unwrap_or_default();
+        let lower = lines.iter().map(|line| line.to_lowercase());
+        !text.mentions(UNKNOWN_COMMAND) && lower.into_iter().any(|line| line.contains("missing argument"))
+    };
+    run.probe.is_kind(DerivedKind::UnknownCommand) && text.as_ref().is_some_and(is_about_other)
 }
 
 fn names_rejected_word(run: &RunView, word: &str) -> Assertion {

@@ -11,6 +11,8 @@ const MAX_COMMANDS: usize = 500;
 const MAX_WORDS: usize = 4;
 /// Length of a name below which it is probably an alias.
 const MIN_NAME: usize = 3;
+/// Number of entries that call a word with an option, so that the word is the name of the program.
+const MIN_CALLS: usize = 2;
 
 /// Returns the commands on the page of the command `path`, in the order of the page. If the list of commands contains a
 /// usage of the program itself with a positional argument, also returns the placeholder of that argument.
@@ -281,7 +283,8 @@ pub(super) fn program(page: &HelpPage) -> Option<&str> {
 }
 
 /// Returns the name of the program, if each entry in these lines begins with it, in the style of yargs: `tool add`,
-/// `tool list`.
+/// `tool list`. Also if several entries are calls with an option, such as `tsc -b`, as the descriptions may then be
+/// lines of their own.
 fn repeated_program<'t>(lines: &[(usize, &'t str)]) -> Option<&'t str> {
     let outer = lines.iter().map(|(indent, _)| *indent).min()?;
     // yargs wraps a long entry within the brackets of an argument.
@@ -291,8 +294,12 @@ fn repeated_program<'t>(lines: &[(usize, &'t str)]) -> Option<&'t str> {
     };
     let outermost = lines.iter().filter(|(indent, _)| *indent == outer).map(|(_, line)| *line);
     let mut continues = false;
-    let mut entries = outermost.filter(|line| !std::mem::replace(&mut continues, is_wrapped(line)));
+    let mut entries = outermost.clone().filter(|line| !std::mem::replace(&mut continues, is_wrapped(line)));
     let program = entries.next()?.split_whitespace().next()?;
+    let has_option = |line: &&str| line.strip_prefix(program).is_some_and(|rest| rest.starts_with(" -"));
+    if outermost.filter(has_option).count() >= MIN_CALLS {
+        return Some(program);
+    }
     let mut others = 0;
     let repeat = entries.all(|line| {
         others += 1;

@@ -9,6 +9,11 @@ use std::path::Path;
 /// Arguments that print a page even if other arguments are invalid.
 pub const META_ARGUMENTS: [&str; 5] = ["help", "--help", "-h", "--version", "-V"];
 
+/// Returns whether an argument is a path or a pattern of paths, and no name of a command.
+pub fn is_path(arg: &str) -> bool {
+    !arg.starts_with('-') && arg.contains(['.', '/', '*'])
+}
+
 /// A call of the target that its help shows as an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Example {
@@ -95,6 +100,7 @@ pub(super) fn parse(page: &HelpPage, names: &TargetNames, commands: &[Command]) 
     let mut found = Vec::new();
     for section in &page.sections {
         found.extend(page.heading(section).and_then(|heading| in_line(heading, names)));
+        let first_option = page.lines_of(section).iter().find(|line| line.words.starts_with('-'));
         let mut lines = page.lines_of(section).iter();
         while let Some(line) = lines.next() {
             let full_line = with_continuation(line, &mut lines);
@@ -108,9 +114,10 @@ pub(super) fn parse(page: &HelpPage, names: &TargetNames, commands: &[Command]) 
             let (prompted, call) = call(&full_line);
             let split = shell_words(call);
             let Some(args) = names.arguments_of(&split) else { continue };
+            let is_description = first_option.is_some_and(|option| line.indent > option.indent);
             let shown = prompted
                 || section.kind == SectionKind::Examples
-                || !section.lists_names() && !is_prose(args, &full_line, commands);
+                || !section.lists_names() && !is_prose(args, &full_line, commands, is_description);
             if shown && args.iter().any(|arg| !is_placeholder(arg)) {
                 found.push(Example { line: line.number, args: args.to_vec() });
             }
@@ -199,18 +206,19 @@ fn shell_words(call: &str) -> Vec<String> {
 }
 
 /// Returns whether a line that begins with the name of the target is a sentence instead of a call: it ends like a
-/// sentence, or consists of words only.
-fn is_prose(args: &[String], line: &str, commands: &[Command]) -> bool {
+/// sentence, or consists of words only. In the description of an option, a single word suffices.
+fn is_prose(args: &[String], line: &str, commands: &[Command], is_description: bool) -> bool {
     let is_word = |word: &str| word.chars().all(|char| char.is_alphabetic() || char == '\'');
     let last = line.split_whitespace().next_back().unwrap_or_default();
-    let ends = last.len() > 2 && last.ends_with(['.', ',', ':', ';', '!', '?']);
+    let closes = last.ends_with(')') && !last.contains('(');
+    let ends = closes || last.len() > 2 && last.ends_with(['.', ',', ':', ';', '!', '?']);
     let is_command = |word: &String| commands.iter().any(|command| command.name == *word);
     // A version line, such as `tool v1.2`.
     let is_number =
         |word: &String| word.trim_start_matches('v').starts_with(|char: char| char.is_ascii_digit());
     let is_version = |word: &String| is_number(word) && (args.len() == 1 || word.contains('.'));
     ends || args.first().is_some_and(is_version)
-        || args.len() > 1
+        || (args.len() > 1 || is_description)
             && !args.first().is_some_and(is_command)
             && args.iter().all(|word| is_word(word.trim_end_matches(['.', ',', ':', ';', '!', '?'])))
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 /// Returns the exit codes whose meaning the text states. Each is mapped to the 0-based number of the line that
 /// introduces the list or sentence with the code.
 pub fn documented_exit_codes(text: &str) -> BTreeMap<u8, usize> {
+    let text = with_plain_tables(text);
     let lines: Vec<&str> = text.lines().collect();
     let mut documented = BTreeMap::new();
     let mut at = 0;
@@ -33,7 +34,8 @@ pub fn documented_exit_codes(text: &str) -> BTreeMap<u8, usize> {
 /// Returns the exit codes that a text documents, each with its meaning: the rest of the line that begins with the
 /// code.
 pub fn exit_code_meanings(text: &str) -> BTreeMap<i32, String> {
-    let lines: Vec<&str> = text.lines().collect();
+    let plain = with_plain_tables(text);
+    let lines: Vec<&str> = plain.lines().collect();
     let meaning = |code: u8, from: usize| {
         let of_line = |line: &&str| {
             let line = line.trim_start().trim_start_matches(['-', '*', ' ', '`']);
@@ -45,6 +47,17 @@ pub fn exit_code_meanings(text: &str) -> BTreeMap<i32, String> {
     };
     let documented = documented_exit_codes(text).into_iter();
     documented.map(|(code, line)| (i32::from(code), meaning(code, line))).collect()
+}
+
+/// Returns a text in which tables of box-drawing characters, such as those of tbl in manual pages, consist of `|` and
+/// `-`.
+fn with_plain_tables(text: &str) -> String {
+    let plain = |char| match char {
+        '│' | '├' | '┤' => '|',
+        '─' | '┌' | '┐' | '└' | '┘' | '┬' | '┴' | '┼' => '-',
+        char => char,
+    };
+    text.chars().map(plain).collect()
 }
 
 /// Returns whether a line ends in `exit` or a similar word and the next line begins with the code, as in a wrapped

@@ -12,8 +12,10 @@ const TEXT_VALUES: [&str; 6] = ["text", "plain", "human", "table", "pretty", "tx
 const FILE_WORDS: [&str; 8] =
     ["file", "files", "filename", "path", "dir", "directory", "folder", "destination"];
 /// Words that occur in the names of options with `json` that do not select JSON on stdout: `--json-file`.
-const NOT_OUTPUT_WORDS: [&str; 12] =
-    ["body", "data", "field", "fields", "file", "from", "in", "input", "no", "parse", "path", "schema"];
+const NOT_OUTPUT_WORDS: [&str; 14] = [
+    "body", "cols", "columns", "data", "field", "fields", "file", "from", "in", "input", "no", "parse",
+    "path", "schema",
+];
 
 /// The arguments that probably select the formats of a target.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

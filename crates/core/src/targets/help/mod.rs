@@ -21,7 +21,7 @@ mod usage;
 pub use command::{Argument, Command};
 pub use described::described_command;
 pub(crate) use described::{is_deprecated, listed_aliases};
-pub use examples::{Example, META_ARGUMENTS, TargetNames};
+pub use examples::{Example, META_ARGUMENTS, TargetNames, is_path};
 pub use exit_codes::{documented_exit_codes, exit_code_meanings};
 pub use formats::FormatArgs;
 pub use interface::Interface;

@@ -132,7 +132,9 @@ pub(super) fn parse(text: &str) -> (Vec<String>, BTreeSet<usize>) {
         } else {
             while lines.next_if(|(_, next)| next.trim().is_empty()).is_some() {}
         }
-        let continues = |(_, next): &(usize, &str)| indent(next) > indent(line) && !next.trim().is_empty();
+        let continues = |(_, next): &(usize, &str)| {
+            indent(next) > indent(line) && !next.trim().is_empty() && !is_option_entry(next.trim())
+        };
         while forms.len() < MAX_FORMS
             && let Some((at, next)) = lines.next_if(continues)
         {
@@ -158,6 +160,12 @@ pub(super) fn parse(text: &str) -> (Vec<String>, BTreeSet<usize>) {
     }
     let forms = forms.iter().flat_map(|form| alternatives(form)).take(MAX_FORMS).collect();
     (forms, usage_lines)
+}
+
+/// Returns whether a line below the usage begins a list of options: an option with a description behind a gap, or a
+/// heading between dashes.
+fn is_option_entry(line: &str) -> bool {
+    line.starts_with("---") || line.starts_with('-') && line.contains("  ")
 }
 
 /// Returns the first line of a page, with its number, if it is a usage without the word `usage`, as yargs prints it:
