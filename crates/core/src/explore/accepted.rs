@@ -90,9 +90,19 @@ fn format_of(
     if are_objects {
         return Some((OutputFormat::Jsonl, None));
     }
-    let begins = lines
-        .any(|line| line.trim_ascii_start().starts_with(b"{") || line.trim_ascii_start().starts_with(b"["));
+    let begins = lines.any(begins_document);
     (is_listed || begins).then_some((OutputFormat::Json, None))
+}
+
+/// Returns whether a line begins a JSON object or array, and not a usage such as `[-h] [FILE]`.
+fn begins_document(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    let next = line.get(1..).and_then(|rest| rest.trim_ascii_start().first());
+    match line.first() {
+        Some(b'{') => matches!(next, None | Some(b'"' | b'}')),
+        Some(b'[') => matches!(next, None | Some(b'"' | b'{' | b'[' | b']' | b'0'..=b'9')),
+        _ => false,
+    }
 }
 
 /// Returns the pointer of the array of objects in a document, if it has exactly one.

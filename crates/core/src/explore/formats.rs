@@ -71,18 +71,25 @@ pub(super) fn in_format(base: &Trial, flag_args: &[String]) -> Trial {
     Trial { args, group: CallGroup::Formats, ..base.clone() }
 }
 
-/// Returns the first successful calls of each command, with the index of the command. Without one, returns those that
-/// failed with output, else the call that variations are made of, unless it was refused.
+/// Returns the first successful calls of each command, with the index of the command: without one, those that printed
+/// nothing. For a target with few commands, or without such a call, also returns those that failed with output, such as
+/// the problems that a linter found.
 fn bases(planner: &Planner<'_, '_>) -> Vec<(usize, Trial)> {
-    let count = if planner.has_few_commands() { MAX_BASES_OF_FEW } else { MAX_BASES };
+    let few = planner.has_few_commands();
+    let count = if few { MAX_BASES_OF_FEW } else { MAX_BASES };
     let of_command = |at| {
         let with = |outcome| {
             let trials = planner.base_trials(at).filter(move |tried| tried.outcome == outcome);
             trials.take(count).collect::<Vec<&Tried>>()
         };
-        let outcomes = [CallOutcome::Succeeded, CallOutcome::Silent, CallOutcome::Unexplained];
-        let first = outcomes.into_iter().map(with).find(|tried| !tried.is_empty());
-        first.into_iter().flatten().map(move |tried| (at, tried.trial.clone())).collect::<Vec<_>>()
+        let mut bases = with(CallOutcome::Succeeded);
+        if bases.is_empty() {
+            bases = with(CallOutcome::Silent);
+        }
+        if few || bases.is_empty() {
+            bases.extend(with(CallOutcome::Unexplained));
+        }
+        bases.into_iter().map(move |tried| (at, tried.trial.clone())).collect::<Vec<_>>()
     };
     planner.callable().flat_map(of_command).collect()
 }
