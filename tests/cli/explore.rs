@@ -135,6 +135,48 @@ fn a_target_that_hangs_in_each_call_is_given_up() {
     assert!(coverage["notes"].to_string().contains("was not called again"), "{coverage:#}");
 }
 
+/// A linter whose usage has brackets: it exits with 1 if a file has a problem, and then prints its progress before the
+/// JSON.
+const LINTER: &str = r#"
+json= files=
+while [ $# -gt 0 ]; do
+    case $1 in
+        --help) printf 'Usage: cli [--format FORMAT] [FILE ...]\n\nOptions:\n  --format FORMAT  json or text\n\nExamples:\n  cli src/\n  cli notes.pack\n'; exit 0 ;;
+        --version) echo 'cli 1.0.0'; exit 0 ;;
+        --format) [ "$2" = json ] && json=yes; shift ;;
+        -*) echo "cli: unknown option $1" >&2; exit 2 ;;
+        *) files="$files $1" ;;
+    esac
+    shift
+done
+[ "$files" ] || { printf 'usage: cli\n[--format FORMAT]\n'; exit 2; }
+for file in $files; do
+    [ -e "$file" ] || { echo "cli: $file: No such file or directory" >&2; exit 2; }
+done
+case $files in
+    *pack) echo 'Working...'; [ "$json" ] && echo '{"problems":[{"line":1}]}' || echo 'line 1'; exit 1 ;;
+    *) [ "$json" ] && echo '{"problems":[]}' || echo 'no problems' ;;
+esac
+"#;
+
+#[test]
+fn json_of_calls_that_fail_with_output_is_judged() {
+    let folder = Folder::new();
+    folder.script("cli", LINTER);
+    folder.write("agentnative.toml", "[target]\ncommand = ['./cli']\n");
+    std::fs::create_dir(folder.path().join("files")).unwrap();
+    folder.write("files/notes.pack", "a problem\n");
+    let args = ["--workspace", "files", "--check", "p2-output-json", "--record", "recording.jsonl"];
+    let output = explore(&folder, &args);
+    let result = &output.data()["results"][0];
+    assert_eq!(result["status"], "fail", "{result:#}");
+    let failing: Vec<&str> =
+        result["evidence"].as_array().unwrap().iter().map(|seen| seen["argv"].as_str().unwrap()).collect();
+    assert!(failing.iter().all(|call| call.ends_with("notes.pack --format json")), "{failing:?}");
+    // A folder of an example that does not exist is replaced.
+    assert!(explored_calls(&folder).contains(&".".to_owned()), "{:?}", explored_calls(&folder));
+}
+
 #[test]
 fn the_time_limit_makes_an_exploration_incomplete() {
     let folder = target();
