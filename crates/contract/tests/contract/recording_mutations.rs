@@ -37,10 +37,26 @@ const MUTATIONS: &[Mutation] = &[
         Some([rest, &[event.to_string()]].concat())
     }),
     ("wrong-tool-id", |records| {
-        let pointers = ["/message/content/0/tool_use_id", "/tool_id", "/toolCallId", "/event/toolCallId"];
+        let pointers = [
+            "/message/content/0/tool_use_id",
+            "/tool_id",
+            "/toolCallId",
+            "/event/toolCallId",
+            "/data/toolCallId",
+            "/tool_call_id",
+            "/id",
+        ];
         let is_end = |event: &Value| {
-            let types = [event.pointer("/event/type"), event.get("type")].into_iter().flatten();
-            let ends = ["user", "tool_result", "tool_execution_end", "content_end"];
+            let kind = event.get("type").or(event.get("role"));
+            let types = [event.pointer("/event/type"), kind].into_iter().flatten();
+            let ends = [
+                "user",
+                "tool",
+                "tool_result",
+                "tool_execution_end",
+                "tool.execution_complete",
+                "content_end",
+            ];
             types.filter_map(Value::as_str).any(|kind| ends.contains(&kind))
         };
         let mut records = records.to_vec();
@@ -71,8 +87,21 @@ const ACCEPTED: &[(&str, &str, &str)] = &[
     ("cline-3.0.65-sigint-", "double-last", REPEATABLE),
     ("codex-0.171.0-gsigint-", "drop-last", CUT_OFF),
     ("codex-0.171.0-sigterm-", "drop-last", CUT_OFF),
+    ("copilot-1.0.102-", "other-session", "only the last event names the session"),
+    (
+        "copilot-1.0.102-",
+        "drop-first",
+        "the events that precede the prompt depend on the configuration, and come in any order",
+    ),
+    ("copilot-1.0.102-sigterm-", "drop-last", CUT_OFF),
+    ("copilot-1.0.102-sigterm-", "double-last", REPEATABLE),
+    ("droid-0.225.2-sigterm-", "drop-last", CUT_OFF),
+    ("droid-0.225.2-sigterm-", "double-last", REPEATABLE),
     ("gemini-0.61.0-gsigterm-", "drop-last", CUT_OFF),
     ("gemini-0.61.0-gsigterm-", "double-last", REPEATABLE),
+    ("kimi-2.1.0-", "other-session", "only the last event names the session"),
+    ("kimi-2.1.0-sig", "drop-last", CUT_OFF),
+    ("kimi-2.1.0-sig", "double-last", REPEATABLE),
     ("pi-1.6.0-gsigint-", "drop-last", CUT_OFF),
     ("pi-1.6.0-gsigint-", "double-last", REPEATABLE),
     ("pi-1.6.0-sigterm-", "drop-last", CUT_OFF),
