@@ -12,6 +12,8 @@ pub(super) struct Prompt {
     pub tools: Vec<OfferedTool>,
     /// JSON Schema of the answer, if the request requires an answer in JSON.
     pub answer_schema: Option<Value>,
+    /// Working directory of the agent, if a text in the request names it.
+    pub folder: Option<String>,
 }
 
 /// A tool that a request offers to the model.
@@ -64,7 +66,8 @@ impl Prompt {
         }
         let answer_schema = SCHEMA_POINTERS.into_iter().find_map(|pointer| body.pointer(pointer)).cloned();
         let behavior = behavior.unwrap_or(Behavior::Text);
-        Self { behavior, result_count, tools: offered_tools(&body["tools"]), answer_schema }
+        let folder = working_folder(body);
+        Self { behavior, result_count, tools: offered_tools(&body["tools"]), answer_schema, folder }
     }
 }
 
@@ -112,4 +115,35 @@ fn offered_tools(list: &Value) -> Vec<OfferedTool> {
             Some(OfferedTool { name: tool["name"].as_str()?.to_owned(), parameters: parameters?.clone() })
         })
         .collect()
+}
+
+/// Returns the working directory that a request names, outside of its tools.
+fn working_folder(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => folder_in(text),
+        Value::Array(items) => items.iter().find_map(working_folder),
+        Value::Object(members) => {
+            let texts = members.iter().filter(|(key, _)| *key != "tools");
+            texts.into_iter().find_map(|(_, member)| working_folder(member))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the absolute path that follows a mention of the working directory, such as ``working directory is `/x` `` or
+/// `<cwd>/x</cwd>`.
+fn folder_in(text: &str) -> Option<String> {
+    const WORDS: [&str; 4] = ["working directory", "working in the directory", "cwd", "pwd"];
+    /// Maximum number of bytes between the mention and the path.
+    const MAX_DISTANCE: usize = 8;
+    let lower = text.to_ascii_lowercase();
+    let mentions = WORDS.iter().flat_map(|word| lower.match_indices(word).map(|(at, word)| at + word.len()));
+    let paths = mentions.filter_map(|at| {
+        let rest = &text[at..];
+        let start = rest.find('/').filter(|start| (1..=MAX_DISTANCE).contains(start))?;
+        let is_end = |character: char| character.is_whitespace() || "`\"'<>,;)".contains(character);
+        let path = rest[start..].split(is_end).next()?.trim_end_matches(['.', '/']);
+        (!path.is_empty()).then(|| path.to_owned())
+    });
+    paths.into_iter().next()
 }

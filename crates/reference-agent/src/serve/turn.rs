@@ -8,10 +8,12 @@ use serde_json::{Map, Value, json};
 pub(super) const ANSWER_PARTS: [&str; 2] = ["Mock answer: ", "forty-two."];
 /// Text that the shell commands of the mock model print.
 const COMMAND_OUTPUT: &str = "hello-from-tool";
-/// Words in the names of tools that write a file.
-const WRITE_WORDS: [&str; 2] = ["write", "edit"];
-/// Path of the file that the mock model writes with such a tool.
+/// Path of the file that the mock model writes.
 const WRITTEN_FILE: &str = "hello.txt";
+/// Keys for the content of a file.
+const CONTENT_KEYS: [&str; 5] = ["content", "contents", "text", "file_text", "new_text"];
+/// Words in the keys for a file or a folder.
+const PATH_WORDS: [&str; 3] = ["path", "file", "dir"];
 
 /// A tool call of the mock model.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +33,7 @@ pub(super) struct MockTurn {
 
 /// Returns the next turn of the mock model, according to the behaviour that the prompt selects.
 pub(super) fn next_turn(prompt: &Prompt) -> MockTurn {
-    let Prompt { behavior, result_count, tools, answer_schema } = prompt;
+    let Prompt { behavior, result_count, tools, answer_schema, folder } = prompt;
     let call_count = match behavior {
         Behavior::ToolLoop => 1,
         Behavior::Tool | Behavior::Write | Behavior::UnknownTool if *result_count == 0 => 1,
@@ -40,13 +42,14 @@ pub(super) fn next_turn(prompt: &Prompt) -> MockTurn {
     };
     let (tool, path) = match behavior {
         Behavior::UnknownTool => (None, "."),
-        Behavior::Write => (preferred_tool(tools, &WRITE_WORDS), WRITTEN_FILE),
-        _ => (preferred_tool(tools, &[]), "."),
+        Behavior::Write => (writing_tool(tools).or_else(|| harmless_tool(tools)), WRITTEN_FILE),
+        _ => (harmless_tool(tools), "."),
     };
+    let values = Values { path, folder: folder.as_deref() };
     if call_count == 0 || tools.is_empty() {
         let text = match (behavior, answer_schema) {
             (Behavior::Empty, _) => Vec::new(),
-            (_, Some(schema)) => vec![generate_arguments(schema, ".").to_string()],
+            (_, Some(schema)) => vec![values.object(schema).to_string()],
             (_, None) => ANSWER_PARTS.map(str::to_owned).to_vec(),
         };
         return MockTurn { text, calls: Vec::new() };
@@ -54,45 +57,96 @@ pub(super) fn next_turn(prompt: &Prompt) -> MockTurn {
     let call = |nth| MockCall {
         id: format!("call_{}", result_count + nth),
         name: tool.map_or_else(|| "no_such_tool".to_owned(), |tool| tool.name.clone()),
-        arguments: tool.map_or_else(|| json!({}), |tool| generate_arguments(&tool.parameters, path)),
+        arguments: tool.map_or_else(|| json!({}), |tool| values.object(&tool.parameters)),
     };
     MockTurn { text: Vec::new(), calls: (0..call_count).map(call).collect() }
 }
 
-/// Chooses the tool to call. Tools whose name contains one of `words` come first, then tools that run a command, then
-/// tools that read, then the first tool. `None` without tools.
-fn preferred_tool<'t>(tools: &'t [OfferedTool], words: &[&str]) -> Option<&'t OfferedTool> {
-    const DEFAULT_WORDS: [&str; 8] =
-        ["bash", "shell", "exec", "run_command", "command", "read", "list", "glob"];
+/// Returns the tool that writes a file: it requires a path and a content, and as little else as possible.
+fn writing_tool(tools: &[OfferedTool]) -> Option<&OfferedTool> {
+    let requires = |tool: &OfferedTool, is_wanted: fn(&str) -> bool| {
+        required_keys(&tool.parameters).any(|key| is_wanted(&key.to_ascii_lowercase()))
+    };
+    let writes = |tool: &&OfferedTool| requires(tool, is_path) && requires(tool, is_content);
+    tools.iter().filter(writes).min_by_key(|tool| required_keys(&tool.parameters).count())
+}
+
+/// Returns a tool that runs a command, or else a tool that reads, or else the first tool.
+fn harmless_tool(tools: &[OfferedTool]) -> Option<&OfferedTool> {
+    const WORDS: [&str; 8] = ["bash", "shell", "exec", "run_command", "command", "read", "list", "glob"];
     let with_word = |word: &&str| tools.iter().find(|tool| tool.name.to_ascii_lowercase().contains(*word));
-    words.iter().chain(&DEFAULT_WORDS).find_map(with_word).or(tools.first())
+    WORDS.iter().find_map(with_word).or(tools.first())
 }
 
-/// Creates arguments that fit a JSON Schema of an object. They have all required keys, with harmless values. Keys for a
-/// file have the value `path`.
-fn generate_arguments(schema: &Value, path: &str) -> Value {
-    let keys = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let members: Map<String, Value> =
-        keys.map(|key| (key.to_owned(), argument(key, &schema["properties"][key], path))).collect();
-    Value::Object(members)
+fn required_keys(schema: &Value) -> impl Iterator<Item = &str> {
+    schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 
-fn argument(key: &str, schema: &Value, path: &str) -> Value {
-    if let Some(first) = schema["enum"].as_array().and_then(|values| values.first()) {
-        return first.clone();
+fn is_content(key: &str) -> bool {
+    CONTENT_KEYS.contains(&key)
+}
+
+fn is_path(key: &str) -> bool {
+    !is_content(key) && PATH_WORDS.iter().any(|word| key.contains(word))
+}
+
+/// The harmless values that generated data consists of.
+struct Values<'a> {
+    /// Value of keys for a file or a folder.
+    path: &'a str,
+    /// Working directory of the agent, in front of `path` if a schema describes an absolute path.
+    folder: Option<&'a str>,
+}
+
+impl Values<'_> {
+    /// Creates an object with all keys that a JSON Schema requires.
+    fn object(&self, schema: &Value) -> Value {
+        let members: Map<String, Value> = required_keys(schema)
+            .map(|key| (key.to_owned(), self.member(key, &schema["properties"][key])))
+            .collect();
+        Value::Object(members)
     }
-    let kind = schema["type"].as_str().or_else(|| schema["type"][0].as_str()).unwrap_or("string");
-    let key = key.to_ascii_lowercase();
-    let key_contains = |words: &[&str]| words.iter().any(|word| key.contains(word));
-    // Gemini writes the names of types in upper case.
-    match kind.to_ascii_lowercase().as_str() {
-        "array" if key_contains(&["command", "cmd"]) => json!(["echo", COMMAND_OUTPUT]),
-        "array" => json!([]),
-        "object" => generate_arguments(schema, path),
-        "integer" | "number" => json!(1000),
-        "boolean" => json!(false),
-        _ if key_contains(&["command", "cmd", "script"]) => json!(format!("echo {COMMAND_OUTPUT}")),
-        _ if key_contains(&["path", "file", "dir"]) => json!(path),
-        _ => json!("say hello"),
+
+    fn member(&self, key: &str, schema: &Value) -> Value {
+        if let Some(first) = schema["enum"].as_array().and_then(|values| values.first()) {
+            return first.clone();
+        }
+        let kind = schema["type"].as_str().or_else(|| schema["type"][0].as_str()).unwrap_or("string");
+        let key = key.to_ascii_lowercase();
+        let key_contains = |words: &[&str]| words.iter().any(|word| key.contains(word));
+        // Gemini writes the names of types in upper case.
+        match kind.to_ascii_lowercase().as_str() {
+            "array" if key_contains(&["command", "cmd"]) => json!(["echo", COMMAND_OUTPUT]),
+            "array" => json!([]),
+            "object" => self.object(schema),
+            "integer" => json!(number(schema, 1.0) as i64),
+            "number" => json!(number(schema, 0.001)),
+            "boolean" => json!(false),
+            _ if key_contains(&["command", "cmd", "script"]) => json!(format!("echo {COMMAND_OUTPUT}")),
+            _ if is_path(&key) => json!(self.path(schema)),
+            _ => json!("say hello"),
+        }
     }
+
+    fn path(&self, schema: &Value) -> String {
+        let description = schema["description"].as_str().unwrap_or_default().to_ascii_lowercase();
+        match self.folder.filter(|_| description.contains("absolute")) {
+            Some(folder) => format!("{folder}/{}", self.path),
+            None => self.path.to_owned(),
+        }
+    }
+}
+
+/// Returns the number within the bounds of a schema that is nearest to 1000. An exclusive bound is missed by `step`.
+fn number(schema: &Value, step: f64) -> f64 {
+    let bound = |key: &str| schema[key].as_f64();
+    let exclusive = |key: &str, step: f64| bound(key).map(|bound| bound + step);
+    let least = bound("minimum").into_iter().chain(exclusive("exclusiveMinimum", step));
+    let most = bound("maximum").into_iter().chain(exclusive("exclusiveMaximum", -step));
+    let (least, most) = (least.fold(f64::NEG_INFINITY, f64::max), most.fold(f64::INFINITY, f64::min));
+    let number = 1000f64.min(most).max(least);
+    let factor = bound("multipleOf").or((step == 1.0).then_some(1.0));
+    let Some(factor) = factor else { return number };
+    let multiple = (number / factor).floor() * factor;
+    if multiple < least { multiple + factor } else { multiple }
 }

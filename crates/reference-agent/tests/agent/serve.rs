@@ -218,6 +218,69 @@ fn each_api_has_each_behavior() {
     }
 }
 
+/// Posts a chat request with a system prompt and these tools, each with its required properties, and returns the name and
+/// the arguments of the call in the answer.
+fn called(server: &MockServer, system: &str, prompt: &str, tools: &[(&str, Value)]) -> (String, Value) {
+    let tools = tools.iter().map(|(name, properties)| {
+        let required: Vec<&String> = properties.as_object().unwrap().keys().collect();
+        let parameters = json!({"type": "object", "required": required, "properties": properties});
+        json!({"type": "function", "function": {"name": name, "parameters": parameters}})
+    });
+    let messages = json!([{"role": "system", "content": system}, {"role": "user", "content": prompt}]);
+    let body = json!({"model": "m", "messages": messages, "tools": tools.collect::<Vec<_>>()});
+    let (_, body) = server.post("/v1/chat/completions", &body);
+    let answer: Value = serde_json::from_str(&body).unwrap();
+    let function = &answer["choices"][0]["message"]["tool_calls"][0]["function"];
+    let arguments = serde_json::from_str(function["arguments"].as_str().unwrap()).unwrap();
+    (function["name"].as_str().unwrap().to_owned(), arguments)
+}
+
+#[test]
+fn the_schema_of_a_tool_tells_whether_it_writes_a_file() {
+    let server = MockServer::new();
+    let text = json!({"type": "string"});
+    let path = json!({"type": "string", "description": "Full absolute path to the file."});
+    let tools = [
+        ("todowrite", json!({"todos": {"type": "array"}})),
+        ("write_stdin", json!({"session_id": {"type": "integer"}, "text": text})),
+        ("edit", json!({"path": path, "old_text": text, "new_text": text})),
+        ("create", json!({"path": path, "file_text": text})),
+    ];
+    for (system, written) in [
+        ("Be brief.", "hello.txt"),
+        ("Current working directory: /work/p\nBe brief.", "/work/p/hello.txt"),
+        ("The working directory is `/work/p`. Be brief.", "/work/p/hello.txt"),
+        ("<env><cwd>/work/p</cwd></env>", "/work/p/hello.txt"),
+        ("% pwd\n/work/p\n", "/work/p/hello.txt"),
+    ] {
+        let expected = json!({"path": written, "file_text": "say hello"});
+        assert_eq!(called(&server, system, "[[write]]", &tools), ("create".to_owned(), expected), "{system}");
+    }
+    // Without such a tool, a command is run.
+    let tools = [tools[0].clone(), ("bash", json!({"command": text}))];
+    assert_eq!(called(&server, "", "[[write]]", &tools).0, "bash");
+}
+
+#[test]
+fn numbers_stay_within_the_bounds_of_a_schema() {
+    let server = MockServer::new();
+    let schema = json!({
+        "any": {"type": "integer"},
+        "at_most": {"type": "integer", "maximum": 10},
+        "at_least": {"type": "integer", "minimum": 5000},
+        "below": {"type": "integer", "exclusiveMaximum": 10},
+        "above": {"type": "number", "exclusiveMinimum": 5000},
+        "share": {"type": "number", "minimum": 0, "exclusiveMaximum": 1},
+        "multiple": {"type": "integer", "multipleOf": 7},
+        "multiple_at_least": {"type": "integer", "multipleOf": 7, "minimum": 5000},
+    });
+    let expected = json!({
+        "any": 1000, "at_most": 10, "at_least": 5000, "below": 9, "above": 5000.001, "share": 0.999,
+        "multiple": 994, "multiple_at_least": 5005,
+    });
+    assert_eq!(called(&server, "", "[[tool]]", &[("bash", schema)]).1, expected);
+}
+
 #[test]
 fn other_requests_are_answered_or_rejected() {
     let server = MockServer::new();
