@@ -42,6 +42,9 @@ fn name_and_version_of_an_agent_select_its_contract() {
         ("claude", "2.1.332 (Claude Code)", &["--contract", "auto"], Some("claude-stream")),
         ("claude", "2.1.197 (Claude Code)", &["--contract", "auto"], Some("claude-stream@2.1.197")),
         ("kilo", "7.7.7", &[], Some("opencode-run@7.7.7")),
+        ("kimi", "2.1.0", &[], Some("kimi-stream")),
+        ("droid", "0.215.0", &[], Some("droid-stream")),
+        ("copilot", "GitHub Copilot CLI 1.0.102.", &[], Some("copilot-json")),
     ] {
         let data = check_program(name, printed, args).data();
         let notes = data["notes"].as_array().cloned().unwrap_or_default();
