@@ -4,9 +4,12 @@
 pub(super) enum Behavior {
     Text,
     Empty,
+    Reasoning,
+    NoUsage,
     Tool,
     TwoTools,
     Write,
+    Subagent,
     ToolLoop,
     UnknownTool,
     Slow,
@@ -16,12 +19,15 @@ pub(super) enum Behavior {
 }
 
 /// All behaviours except errors, each with its marker in the prompt and its description in the help.
-const BEHAVIORS: [(&str, Behavior, &str); 9] = [
+const BEHAVIORS: [(&str, Behavior, &str); 12] = [
     ("text", Behavior::Text, "an answer"),
     ("empty", Behavior::Empty, "an answer without text"),
+    ("reasoning", Behavior::Reasoning, "reasoning, then an answer"),
+    ("no-usage", Behavior::NoUsage, "an answer that counts 0 tokens"),
     ("tool", Behavior::Tool, "a tool call, then an answer"),
     ("two", Behavior::TwoTools, "two parallel tool calls, then an answer"),
     ("write", Behavior::Write, "a call of a tool that writes a file, then an answer"),
+    ("subagent", Behavior::Subagent, "a call of a tool that starts a subagent, then an answer"),
     ("loop", Behavior::ToolLoop, "tool calls without end"),
     ("unknown-tool", Behavior::UnknownTool, "a call of a tool that does not exist, then an answer"),
     ("slow", Behavior::Slow, "an answer with a second half that takes 30 seconds"),

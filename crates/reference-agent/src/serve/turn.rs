@@ -6,6 +6,10 @@ use serde_json::{Map, Value, json};
 
 /// Final answer of the mock model, in two parts.
 pub(super) const ANSWER_PARTS: [&str; 2] = ["Mock answer: ", "forty-two."];
+/// Reasoning of the mock model.
+const REASONING: &str = "Mock reasoning.";
+/// Prompt of the mock model for a subagent.
+const SUBAGENT_PROMPT: &str = "call a [[tool]]";
 /// Text that the shell commands of the mock model print.
 const COMMAND_OUTPUT: &str = "hello-from-tool";
 /// Path of the file that the mock model writes.
@@ -23,12 +27,29 @@ pub(super) struct MockCall {
     pub arguments: Value,
 }
 
+/// Token counts of a turn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct MockUsage {
+    /// Number of input tokens, including `cached`.
+    pub input: u64,
+    pub cached: u64,
+    /// Number of output tokens, including `reasoning`.
+    pub output: u64,
+    pub reasoning: u64,
+}
+
+/// Token counts of most turns.
+pub(super) const USAGE: MockUsage = MockUsage { input: 100, cached: 20, output: 10, reasoning: 0 };
+
 /// A turn of the mock model: text or tool calls.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct MockTurn {
+    /// Reasoning that precedes the text.
+    pub reasoning: Option<&'static str>,
     /// Text of the turn, in the parts in which it is streamed.
     pub text: Vec<String>,
     pub calls: Vec<MockCall>,
+    pub usage: MockUsage,
 }
 
 /// Returns the next turn of the mock model, according to the behaviour that the prompt selects.
@@ -36,13 +57,18 @@ pub(super) fn next_turn(prompt: &Prompt) -> MockTurn {
     let Prompt { behavior, result_count, tools, answer_schema, folder } = prompt;
     let call_count = match behavior {
         Behavior::ToolLoop => 1,
-        Behavior::Tool | Behavior::Write | Behavior::UnknownTool if *result_count == 0 => 1,
+        Behavior::Tool | Behavior::Write | Behavior::Subagent | Behavior::UnknownTool
+            if *result_count == 0 =>
+        {
+            1
+        }
         Behavior::TwoTools if *result_count == 0 => 2,
         _ => 0,
     };
     let (tool, path) = match behavior {
         Behavior::UnknownTool => (None, "."),
         Behavior::Write => (writing_tool(tools).or_else(|| harmless_tool(tools)), WRITTEN_FILE),
+        Behavior::Subagent => (subagent_tool(tools).or_else(|| harmless_tool(tools)), "."),
         _ => (harmless_tool(tools), "."),
     };
     let values = Values { path, folder: folder.as_deref() };
@@ -52,14 +78,19 @@ pub(super) fn next_turn(prompt: &Prompt) -> MockTurn {
             (_, Some(schema)) => vec![values.object(schema).to_string()],
             (_, None) => ANSWER_PARTS.map(str::to_owned).to_vec(),
         };
-        return MockTurn { text, calls: Vec::new() };
+        let (reasoning, usage) = match behavior {
+            Behavior::Reasoning => (Some(REASONING), MockUsage { reasoning: 4, ..USAGE }),
+            Behavior::NoUsage => (None, MockUsage::default()),
+            _ => (None, USAGE),
+        };
+        return MockTurn { reasoning, text, calls: Vec::new(), usage };
     }
     let call = |nth| MockCall {
         id: format!("call_{}", result_count + nth),
         name: tool.map_or_else(|| "no_such_tool".to_owned(), |tool| tool.name.clone()),
         arguments: tool.map_or_else(|| json!({}), |tool| values.object(&tool.parameters)),
     };
-    MockTurn { text: Vec::new(), calls: (0..call_count).map(call).collect() }
+    MockTurn { calls: (0..call_count).map(call).collect(), usage: USAGE, ..MockTurn::default() }
 }
 
 /// Returns the tool that writes a file: it requires a path and a content, and as little else as possible.
@@ -69,6 +100,12 @@ fn writing_tool(tools: &[OfferedTool]) -> Option<&OfferedTool> {
     };
     let writes = |tool: &&OfferedTool| requires(tool, is_path) && requires(tool, is_content);
     tools.iter().filter(writes).min_by_key(|tool| required_keys(&tool.parameters).count())
+}
+
+/// Returns the tool that starts a subagent: it requires a prompt and a description.
+fn subagent_tool(tools: &[OfferedTool]) -> Option<&OfferedTool> {
+    let requires = |tool: &OfferedTool, key| required_keys(&tool.parameters).any(|required| required == key);
+    tools.iter().find(|tool| requires(tool, "prompt") && requires(tool, "description"))
 }
 
 /// Returns a tool that runs a command, or else a tool that reads, or else the first tool.
@@ -122,7 +159,11 @@ impl Values<'_> {
             "integer" => json!(number(schema, 1.0) as i64),
             "number" => json!(number(schema, 0.001)),
             "boolean" => json!(false),
-            _ if key_contains(&["command", "cmd", "script"]) => json!(format!("echo {COMMAND_OUTPUT}")),
+            _ if key == "script" || key_contains(&["command", "cmd"]) => {
+                json!(format!("echo {COMMAND_OUTPUT}"))
+            }
+            _ if key == "prompt" => json!(SUBAGENT_PROMPT),
+            _ if key_contains(&["agent_type"]) => json!("general-purpose"),
             _ if is_path(&key) => json!(self.path(schema)),
             _ => json!("say hello"),
         }

@@ -202,6 +202,15 @@ fn each_api_has_each_behavior() {
         assert_eq!(calls("[[loop]]", true), [call], "{api:?}");
         let write = json!({"file_path": "hello.txt", "content": "say hello"});
         assert_eq!(calls("[[write]]", false), [write], "{api:?}");
+        let posted = |prompt: &str| server.post(api.path, &(api.request)(prompt, false)).1;
+        let reasoned = posted("[[reasoning]]");
+        assert!(
+            reasoned.contains("Mock reasoning.") && reasoned.contains("forty-two."),
+            "{api:?} {reasoned}"
+        );
+        assert!(reasoned.contains(":4") || api.path.contains("messages"), "{api:?} {reasoned}");
+        let uncounted = posted("[[no-usage]]");
+        assert!(uncounted.contains("forty-two.") && !uncounted.contains("100"), "{api:?} {uncounted}");
         let (_, unknown) = server.post(api.path, &(api.request)("[[unknown-tool]]", false));
         assert!(unknown.contains("no_such_tool"), "{api:?} {unknown}");
         for status in [400, 401, 429, 529] {
@@ -259,6 +268,35 @@ fn the_schema_of_a_tool_tells_whether_it_writes_a_file() {
     // Without such a tool, a command is run.
     let tools = [tools[0].clone(), ("bash", json!({"command": text}))];
     assert_eq!(called(&server, "", "[[write]]", &tools).0, "bash");
+}
+
+#[test]
+fn the_schema_of_a_tool_tells_whether_it_starts_a_subagent() {
+    let server = MockServer::new();
+    let text = json!({"type": "string"});
+    let tools = [
+        ("schedule", json!({"cron": text, "prompt": text})),
+        ("task", json!({"description": text, "prompt": text, "subagent_type": text})),
+        ("bash", json!({"command": text})),
+    ];
+    let expected =
+        json!({"description": "say hello", "prompt": "call a [[tool]]", "subagent_type": "general-purpose"});
+    assert_eq!(called(&server, "", "[[subagent]]", &tools), ("task".to_owned(), expected));
+}
+
+#[test]
+fn each_of_several_prompts_has_its_own_answer() {
+    let server = MockServer::new();
+    let Value::Object(mut body) = chat("call a [[tool]]", true) else { unreachable!() };
+    let mut finish = |messages: Value| {
+        body["messages"].as_array_mut().unwrap().extend(messages.as_array().unwrap().clone());
+        let (_, body) = server.post("/v1/chat/completions", &json!(body));
+        serde_json::from_str::<Value>(&body).unwrap()["choices"][0]["finish_reason"].clone()
+    };
+    let answer = json!({"role": "assistant", "content": "Mock answer: forty-two."});
+    assert_eq!(finish(json!([])), "stop");
+    assert_eq!(finish(json!([answer, {"role": "user", "content": "again a [[tool]]"}])), "tool_calls");
+    assert_eq!(finish(json!([answer, {"role": "user", "content": "only [[text]]"}])), "stop");
 }
 
 #[test]

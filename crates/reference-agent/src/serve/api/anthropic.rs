@@ -1,30 +1,40 @@
 //! Responses in the form of Anthropic's messages API.
 
-use super::super::turn::MockTurn;
-use super::interface::{Api, CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
+use super::super::turn::{MockTurn, MockUsage};
+use super::interface::Api;
 use serde_json::{Value, json};
 
 pub(super) struct Anthropic;
 
 impl Api for Anthropic {
     fn document(&self, model: &str, turn: &MockTurn) -> Value {
-        let mut message = message(model);
+        let mut message = message(model, turn.usage);
         message["content"] = json!(blocks(turn));
         message["stop_reason"] = json!(stop_reason(turn));
-        message["usage"]["output_tokens"] = json!(OUTPUT_TOKENS);
+        message["usage"]["output_tokens"] = json!(turn.usage.output);
         message
     }
 
     fn events(&self, model: &str, turn: &MockTurn) -> Vec<(Option<String>, String)> {
-        let mut events = vec![json!({ "type": "message_start", "message": message(model) })];
+        let mut events = vec![json!({ "type": "message_start", "message": message(model, turn.usage) })];
         for (index, block) in blocks(turn).into_iter().enumerate() {
             let mut empty = block.clone();
-            let deltas: Vec<Value> = if block["type"] == "text" {
-                empty["text"] = json!("");
-                turn.text.iter().map(|text| json!({ "type": "text_delta", "text": text })).collect()
-            } else {
-                empty["input"] = json!({});
-                vec![json!({ "type": "input_json_delta", "partial_json": block["input"].to_string() })]
+            let deltas: Vec<Value> = match block["type"].as_str() {
+                Some("text") => {
+                    empty["text"] = json!("");
+                    turn.text.iter().map(|text| json!({ "type": "text_delta", "text": text })).collect()
+                }
+                Some("thinking") => {
+                    (empty["thinking"], empty["signature"]) = (json!(""), json!(""));
+                    vec![
+                        json!({ "type": "thinking_delta", "thinking": block["thinking"] }),
+                        json!({ "type": "signature_delta", "signature": block["signature"] }),
+                    ]
+                }
+                _ => {
+                    empty["input"] = json!({});
+                    vec![json!({ "type": "input_json_delta", "partial_json": block["input"].to_string() })]
+                }
             };
             events.push(json!({ "type": "content_block_start", "index": index, "content_block": empty }));
             let delta = |delta| json!({ "type": "content_block_delta", "index": index, "delta": delta });
@@ -32,7 +42,7 @@ impl Api for Anthropic {
             events.push(json!({ "type": "content_block_stop", "index": index }));
         }
         events.push(json!({
-            "type": "message_delta", "usage": { "output_tokens": OUTPUT_TOKENS },
+            "type": "message_delta", "usage": { "output_tokens": turn.usage.output },
             "delta": { "stop_reason": stop_reason(turn), "stop_sequence": null },
         }));
         events.push(json!({ "type": "message_stop" }));
@@ -61,20 +71,21 @@ fn blocks(turn: &MockTurn) -> Vec<Value> {
         .calls
         .iter()
         .map(|call| json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments }));
-    text.into_iter().chain(calls).collect()
+    let thinking = |text| json!({ "type": "thinking", "thinking": text, "signature": "mock" });
+    turn.reasoning.map(thinking).into_iter().chain(text).chain(calls).collect()
 }
 
 fn stop_reason(turn: &MockTurn) -> &'static str {
     if turn.calls.is_empty() { "end_turn" } else { "tool_use" }
 }
 
-fn message(model: &str) -> Value {
+fn message(model: &str, usage: MockUsage) -> Value {
     json!({
         "id": "msg_mock", "type": "message", "role": "assistant", "model": model, "content": [],
         "stop_reason": null, "stop_sequence": null,
         "usage": {
-            "input_tokens": INPUT_TOKENS - CACHED_TOKENS, "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": CACHED_TOKENS, "output_tokens": 1,
+            "input_tokens": usage.input - usage.cached, "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": usage.cached, "output_tokens": usage.output.min(1),
         },
     })
 }

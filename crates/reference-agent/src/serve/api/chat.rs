@@ -1,7 +1,7 @@
 //! Responses in the form of OpenAI's chat completions API.
 
-use super::super::turn::{MockCall, MockTurn};
-use super::interface::{Api, CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
+use super::super::turn::{MockCall, MockTurn, MockUsage};
+use super::interface::Api;
 use serde_json::{Value, json};
 
 pub(super) struct Chat;
@@ -14,10 +14,13 @@ impl Api for Chat {
             message["content"] = Value::Null;
             message["tool_calls"] = json!(calls);
         }
+        if let Some(reasoning) = turn.reasoning {
+            message["reasoning_content"] = json!(reasoning);
+        }
         let mut document = head(model, "chat.completion");
         document["choices"] =
             json!([{ "index": 0, "message": message, "finish_reason": finish_reason(turn) }]);
-        document["usage"] = usage();
+        document["usage"] = usage(turn.usage);
         document
     }
 
@@ -28,6 +31,8 @@ impl Api for Chat {
             chunk
         };
         let mut chunks = vec![chunk(json!({ "role": "assistant", "content": "" }), None)];
+        let reasoning = turn.reasoning.map(|text| chunk(json!({ "reasoning_content": text }), None));
+        chunks.extend(reasoning);
         chunks.extend(turn.text.iter().map(|text| chunk(json!({ "content": text }), None)));
         for (index, one) in turn.calls.iter().enumerate() {
             let mut call = tool_call(one);
@@ -35,7 +40,7 @@ impl Api for Chat {
             chunks.push(chunk(json!({ "tool_calls": [call] }), None));
         }
         let mut last = chunk(json!({}), Some(finish_reason(turn)));
-        last["usage"] = usage();
+        last["usage"] = usage(turn.usage);
         chunks.push(last);
         let data = chunks.into_iter().map(|chunk| chunk.to_string()).chain(["[DONE]".to_owned()]);
         data.map(|data| (None, data)).collect()
@@ -59,9 +64,11 @@ fn tool_call(call: &MockCall) -> Value {
     json!({ "id": call.id, "type": "function", "function": function })
 }
 
-fn usage() -> Value {
+fn usage(usage: MockUsage) -> Value {
+    let MockUsage { input, cached, output, reasoning } = usage;
     json!({
-        "prompt_tokens": INPUT_TOKENS, "completion_tokens": OUTPUT_TOKENS, "total_tokens": INPUT_TOKENS + OUTPUT_TOKENS,
-        "prompt_tokens_details": { "cached_tokens": CACHED_TOKENS },
+        "prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output,
+        "prompt_tokens_details": { "cached_tokens": cached },
+        "completion_tokens_details": { "reasoning_tokens": reasoning },
     })
 }

@@ -1,7 +1,7 @@
 //! Responses in the form of Gemini's generateContent API.
 
-use super::super::turn::MockTurn;
-use super::interface::{Api, CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
+use super::super::turn::{MockCall, MockTurn, MockUsage};
+use super::interface::Api;
 use serde_json::{Value, json};
 
 pub(super) struct Gemini;
@@ -10,18 +10,18 @@ impl Api for Gemini {
     fn document(&self, model: &str, turn: &MockTurn) -> Value {
         let text = turn.text.concat();
         let text = (!text.is_empty()).then(|| json!({ "text": text }));
-        response(model, text.into_iter().chain(calls(turn)).collect(), true)
+        response(model, turn.usage, reasoning(turn).chain(text).chain(calls(turn)).collect(), true)
     }
 
     fn events(&self, model: &str, turn: &MockTurn) -> Vec<(Option<String>, String)> {
-        let parts: Vec<Value> =
-            turn.text.iter().map(|text| json!({ "text": text })).chain(calls(turn)).collect();
+        let texts = turn.text.iter().map(|text| json!({ "text": text }));
+        let parts: Vec<Value> = reasoning(turn).chain(texts).chain(calls(turn)).collect();
         let count = parts.len();
         let each = parts.into_iter().enumerate();
         let mut events: Vec<Value> =
-            each.map(|(nth, part)| response(model, vec![part], nth + 1 == count)).collect();
+            each.map(|(nth, part)| response(model, turn.usage, vec![part], nth + 1 == count)).collect();
         if events.is_empty() {
-            events.push(response(model, Vec::new(), true));
+            events.push(response(model, turn.usage, Vec::new(), true));
         }
         events.into_iter().map(|event| (None, event.to_string())).collect()
     }
@@ -40,12 +40,17 @@ impl Api for Gemini {
     }
 }
 
+fn reasoning(turn: &MockTurn) -> impl Iterator<Item = Value> + use<> {
+    turn.reasoning.map(|text| json!({ "text": text, "thought": true })).into_iter()
+}
+
 fn calls(turn: &MockTurn) -> impl Iterator<Item = Value> + '_ {
-    let call = |call: &super::super::turn::MockCall| json!({ "functionCall": { "id": call.id, "name": call.name, "args": call.arguments } });
+    let call = |call: &MockCall| json!({ "functionCall": { "id": call.id, "name": call.name, "args": call.arguments } });
     turn.calls.iter().map(call)
 }
 
-fn response(model: &str, parts: Vec<Value>, is_last: bool) -> Value {
+fn response(model: &str, usage: MockUsage, parts: Vec<Value>, is_last: bool) -> Value {
+    let MockUsage { input, cached, output, reasoning } = usage;
     let mut candidate = json!({ "index": 0, "content": { "role": "model", "parts": parts } });
     if is_last {
         candidate["finishReason"] = json!("STOP");
@@ -53,8 +58,9 @@ fn response(model: &str, parts: Vec<Value>, is_last: bool) -> Value {
     json!({
         "candidates": [candidate], "modelVersion": model, "responseId": "resp_mock",
         "usageMetadata": {
-            "promptTokenCount": INPUT_TOKENS, "cachedContentTokenCount": CACHED_TOKENS,
-            "candidatesTokenCount": OUTPUT_TOKENS, "totalTokenCount": INPUT_TOKENS + OUTPUT_TOKENS,
+            "promptTokenCount": input, "cachedContentTokenCount": cached,
+            "candidatesTokenCount": output - reasoning, "thoughtsTokenCount": reasoning,
+            "totalTokenCount": input + output,
         },
     })
 }

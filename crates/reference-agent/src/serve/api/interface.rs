@@ -4,11 +4,6 @@
 use super::super::turn::MockTurn;
 use serde_json::Value;
 
-/// Number of input tokens that every turn reports. It includes [`CACHED_TOKENS`].
-pub(super) const INPUT_TOKENS: u64 = 100;
-pub(super) const CACHED_TOKENS: u64 = 20;
-pub(super) const OUTPUT_TOKENS: u64 = 10;
-
 pub(super) trait Api {
     /// Returns a turn of the model as one JSON document.
     fn document(&self, model: &str, turn: &MockTurn) -> Value;

@@ -9,8 +9,8 @@ mod responses;
 use super::behavior::Behavior;
 use super::http::{self, Request};
 use super::prompt::Prompt;
-use super::turn::{ANSWER_PARTS, next_turn};
-use interface::{Api, INPUT_TOKENS};
+use super::turn::{ANSWER_PARTS, USAGE, next_turn};
+use interface::Api;
 use serde_json::{Value, json};
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
@@ -56,9 +56,9 @@ pub(super) fn reply(request: &Request) -> Reply {
         }
     };
     match verb {
-        "countTokens" => return Reply::document(200, &json!({ "totalTokens": INPUT_TOKENS })),
+        "countTokens" => return Reply::document(200, &json!({ "totalTokens": USAGE.input })),
         _ if path_ends_with("/count_tokens") => {
-            return Reply::document(200, &json!({ "input_tokens": INPUT_TOKENS }));
+            return Reply::document(200, &json!({ "input_tokens": USAGE.input }));
         }
         _ => {}
     }
