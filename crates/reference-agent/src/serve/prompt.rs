@@ -123,8 +123,8 @@ fn working_folder(value: &Value) -> Option<String> {
         Value::String(text) => folder_in(text),
         Value::Array(items) => items.iter().find_map(working_folder),
         Value::Object(members) => {
-            let texts = members.iter().filter(|(key, _)| *key != "tools");
-            texts.into_iter().find_map(|(_, member)| working_folder(member))
+            let mut texts = members.iter().filter(|(key, _)| *key != "tools");
+            texts.find_map(|(_, member)| working_folder(member))
         }
         _ => None,
     }
@@ -137,13 +137,13 @@ fn folder_in(text: &str) -> Option<String> {
     /// Maximum number of bytes between the mention and the path.
     const MAX_DISTANCE: usize = 8;
     let lower = text.to_ascii_lowercase();
-    let mentions = WORDS.iter().flat_map(|word| lower.match_indices(word).map(|(at, word)| at + word.len()));
-    let paths = mentions.filter_map(|at| {
+    let mut mentions =
+        WORDS.iter().flat_map(|word| lower.match_indices(word).map(|(at, word)| at + word.len()));
+    mentions.find_map(|at| {
         let rest = &text[at..];
         let start = rest.find('/').filter(|start| (1..=MAX_DISTANCE).contains(start))?;
         let is_end = |character: char| character.is_whitespace() || "`\"'<>,;)".contains(character);
         let path = rest[start..].split(is_end).next()?.trim_end_matches(['.', '/']);
         (!path.is_empty()).then(|| path.to_owned())
-    });
-    paths.into_iter().next()
+    })
 }
