@@ -14,6 +14,9 @@ const MDOC: &str = ".Dd today\n.Dt TOOL 1\n.Sh EXIT STATUS\n.Bl -tag\n.It Li 0\n
 /// Source of a page as asciidoctor writes it.
 const ASCIIDOCTOR: &str = ".SH \"EXIT STATUS\"\n.sp\n0\n.RS 4\nsuccess\n.RE\n.sp\n1\n.RS 4\nfailure\n.RE\n.sp\n2\n.RS 4\nwrong arguments\n.RE\n.SH \"ENVIRONMENT\"\n";
 
+/// Source of a page with a table whose cells are text blocks, as docutils writes it.
+const TABLE: &str = ".SH EXIT STATUS\n.TS\ncenter;\n|l|l|.\n_\nT{\nCode\nT}\tT{\nMeaning\nT}\n_\nT{\n0\nT}\tT{\nsuccess\nT}\n_\nT{\n1\nT}\tT{\na file\nis lost\nT}\n_\nT{\n2\nT}\tT{\nwrong arguments\nT}\n_\n.TE\n";
+
 fn script(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
@@ -47,6 +50,7 @@ fn a_page_next_to_the_program_documents_its_exit_codes() {
         ("here/share/man/man1/tool.1", MAN, true),
         ("here/man/man8/tool.8", MDOC, true),
         ("here/man/man5/tool.5", ASCIIDOCTOR, true),
+        ("here/man/man1/tool.1", TABLE, true),
         ("here/share/man/man1/tool-other.1", MAN, false),
         ("here/share/man/man1/tool.1.md", MAN, false),
         ("elsewhere/share/man/man1/tool.1", MAN, false),

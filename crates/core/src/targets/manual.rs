@@ -84,7 +84,7 @@ fn source(tree: &Path, file: &Path) -> Option<String> {
 
 /// Renders roff source as plain text: headings at the margin, list tags indented by 4, their descriptions by 8.
 fn rendered(source: &str) -> String {
-    let mut page = PageText { text: String::new(), indent: 4, tag: false };
+    let mut page = PageText { text: String::new(), indent: 4, tag: false, row: None };
     for line in source.lines() {
         match line.strip_prefix(['.', '\'']) {
             Some(request) => page.request(request),
@@ -100,17 +100,33 @@ struct PageText {
     indent: usize,
     /// Whether the next line is the term of a list item.
     tag: bool,
+    /// The cells of the current row of a table, if its cells are blocks between `T{` and `T}`.
+    row: Option<String>,
 }
 
 impl PageText {
     fn line(&mut self, words: &str) {
+        let block = words.trim();
         let words = unescaped(words);
         let words = words.trim();
+        match &mut self.row {
+            None if block == "T{" => return self.row = Some(String::new()),
+            Some(_) if block == "T}" => return self.end_row(),
+            Some(row) if block == "T}\tT{" => return row.push_str(" |"),
+            Some(row) => return row.extend([" ", words]),
+            None => {}
+        }
         if words.is_empty() {
             return;
         }
         let indent = if std::mem::take(&mut self.tag) { 4 } else { self.indent };
         self.text.push_str(&format!("{:indent$}{words}\n", ""));
+    }
+
+    fn end_row(&mut self) {
+        if let Some(row) = self.row.take() {
+            self.text.push_str(&format!("    |{row} |\n"));
+        }
     }
 
     fn request(&mut self, request: &str) {
@@ -136,6 +152,7 @@ impl PageText {
             "RS" => self.indent += 4,
             "RE" => self.indent = self.indent.saturating_sub(4).max(4),
             "sp" => self.text.push('\n'),
+            "TE" => self.end_row(),
             "PP" | "P" | "LP" | "Pp" | "HP" | "El" | "Bl" => {
                 self.text.push('\n');
                 (self.indent, self.tag) = (4, false);
