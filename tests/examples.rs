@@ -17,6 +17,8 @@ use std::time::Duration;
 const NOT_JUDGED: &[(&str, &str)] = &[
     ("p2-output-complete", "compares what arrived at three readers; the example shows a count of bytes"),
     ("p2-output-stable", "compares repeated runs; the example shows one, its note the other"),
+    ("p2-output-order", "compares repeated runs; the example shows one, its note the other"),
+    ("p3-about", "compares two help pages; the example shows one, its note the other"),
     ("p2-jsonl-prompt", "is about when records arrive, not what they are"),
     ("p2-completes", "is about how a run ended and what it left behind"),
     ("p4-write-error", "compares a run whose output is lost with one whose output arrives"),
@@ -62,7 +64,7 @@ const NOT_JUDGED: &[(&str, &str)] = &[
 /// Returns the exit code that the probe of an example declares.
 fn expected_exit(id: &str) -> i32 {
     match id {
-        "p2-stderr-diagnostics" | "p2-error-json" | "p2-exit-error" | "p4-no-traceback" => 1,
+        "p2-stderr-diagnostics" | "p2-error-json" | "p2-exit-error" | "p4-no-traceback" | "p4-retryable" => 1,
         "p2-exit-usage" => 2,
         "p2-exit-auth" | "p4-remedy" => 77,
         "p2-exit-config" => 78,
@@ -83,6 +85,7 @@ fn other_output(id: &str, format: OutputFormat) -> &'static str {
     match (id, format) {
         ("p2-output-parity", OutputFormat::Json) => TWO_RECORDS,
         ("p2-json-alias", OutputFormat::Json) => ONE_RECORD,
+        ("p2-output-empty", OutputFormat::Jsonl) => "",
         (_, OutputFormat::Json) => DOCUMENT,
         (_, OutputFormat::Jsonl) => "{\"id\":1,\"name\":\"alpha\"}\n",
         (_, OutputFormat::Text) => "1   alpha\n",
@@ -141,8 +144,9 @@ fn derived_kind(id: &str, command: &str) -> Option<DerivedKind> {
         "p2-raw" => Some(DerivedKind::Raw),
         "p7-quiet" => Some(DerivedKind::Quiet),
         "p2-schema-print" => Some(DerivedKind::Schema),
-        "p3-help" | "p3-examples" | "p3-examples-valid" => Some(DerivedKind::Help),
-        "p3-command-help" | "p3-command-examples" => Some(DerivedKind::CommandHelp),
+        "p3-help" | "p3-examples" | "p3-examples-valid" | "p3-version-short" | "p6-color-flag"
+        | "p7-verbose" => Some(DerivedKind::Help),
+        "p3-command-help" | "p3-command-examples" | "p6-stdin" => Some(DerivedKind::CommandHelp),
         "p3-version" => Some(DerivedKind::Version),
         _ => None,
     }
@@ -209,6 +213,7 @@ fn judge_example(check: &Check, example: &Example) -> CheckResult {
     if check.id == CheckId::P4Remedy {
         example_probe.call.remedy = vec!["mycli login".into()];
     }
+    example_probe.call.empty = check.id == CheckId::P2OutputEmpty;
     let output = (&*stdout, &*stderr, example.exit);
     let run_format = if kind == Some(DerivedKind::Schema) { OutputFormat::Json } else { format };
     let conditions = conditions(check, example);

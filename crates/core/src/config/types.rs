@@ -249,6 +249,12 @@ pub struct CallConfig {
     /// The list that the call prints, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list: Option<ListConfig>,
+    /// Whether the call finds no items, so that its list is empty.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub empty: bool,
+    /// Whether the items that the call prints have no order.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unordered: bool,
     /// The bytes that the call reads from stdin; if `None`, stdin is `/dev/null`.
     pub stdin: Option<Vec<u8>>,
     /// Environment variables of the runs. They override the environment variables of the target.

@@ -29,6 +29,17 @@ pub struct Pages<'a> {
     background: Vec<PrintedPage<'a>>,
 }
 
+impl PrintedPage<'_> {
+    /// Returns a failed assertion that points to the first line of the page that contains `words`, or to its start.
+    pub fn failed_at_mention(&self, kind: &str, words: &str, detail: String) -> Assertion {
+        let lines = self.run.lines(Stream::Stdout).unwrap_or_default();
+        match lines.iter().position(|line| line.contains(words)) {
+            Some(line) => self.run.failed_at_line(kind, Stream::Stdout, line, detail),
+            None => self.run.failed_at_start(kind, Stream::Stdout, detail),
+        }
+    }
+}
+
 impl<'a> Pages<'a> {
     /// Parses the help pages of the target and of its commands from their runs. Returns an error if the target itself
     /// printed no help page.
@@ -66,6 +77,11 @@ impl<'a> Pages<'a> {
     /// Returns the known pages of the commands.
     pub fn of_commands(&self) -> impl Iterator<Item = &PrintedPage<'a>> {
         self.commands.iter().flatten().chain(&self.background)
+    }
+
+    /// Returns all known pages: that of the target itself, and those of its commands.
+    pub fn all(&self) -> impl Iterator<Item = &PrintedPage<'a>> {
+        std::iter::once(&self.root).chain(self.of_commands())
     }
 
     /// Returns the pages that are judged: those of the target itself and of its commands.

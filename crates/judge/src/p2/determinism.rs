@@ -145,7 +145,7 @@ fn truncated_at(cut: &RunView, readers: &[RunView]) -> Assertion {
     }
 }
 
-fn same_bytes(a: &Bytes, b: &Bytes) -> bool {
+pub(super) fn same_bytes(a: &Bytes, b: &Bytes) -> bool {
     (a.identity() == b.identity() && a.len() == b.len()) || same_content(a.reader(), b.reader())
 }
 

@@ -3,12 +3,14 @@
 mod contracts;
 mod determinism;
 mod documented;
+mod empty;
 mod errors;
 mod exits;
 mod further_formats;
 mod interface;
 pub mod locked;
 mod optional_features;
+mod order;
 mod output;
 mod parity;
 pub mod project_files;
@@ -57,5 +59,8 @@ pub(super) const CHECKS: &[CheckRow] = &[
     (CheckId::P2JsonAlias, optional_features::judge_json_alias),
     (CheckId::P2MoreFormats, further_formats::judge_more_formats),
     (CheckId::P2Raw, further_formats::judge_raw_output),
+    (CheckId::P2OutputOrder, order::judge_order),
+    (CheckId::P2OutputEmpty, empty::judge_empty_lists),
+    (CheckId::P2OutputVersion, optional_features::judge_output_version),
     (CheckId::P2SchemaFile, |context| ProjectEvidence::collect(context).schema_file()),
 ];

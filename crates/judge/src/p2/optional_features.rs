@@ -4,10 +4,11 @@ use super::schemas::{self, SchemaError};
 use crate::context::{CheckContext, RunView};
 use crate::kit::{absent_feature, declare_success, difference, display_exit, ends_early, list_first};
 use crate::verdict::{Assertion, Finding, Judgement, inconclusive};
-use agentnative_contract::is_schema;
+use agentnative_contract::{counted, is_schema};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::FormatFlag;
 use agentnative_core::model::{CheckId, OutputFormat, Stream};
+use serde_json::Value;
 
 /// Judges `p2-json-alias`: `--json` and `--jsonl` are equivalent to `--output json` and `--output jsonl`.
 pub fn judge_json_alias(context: &CheckContext) -> Judgement {
@@ -102,6 +103,31 @@ fn judge_short_flag(short: &RunView, long: &RunView) -> Assertion {
     match wrong_calls.filter(|run| run.exit() == Some(0)) {
         Some(run) => Err(run.blocked_by(CheckId::P2ExitUsage, what).into()),
         None => inconclusive(what),
+    }
+}
+
+/// Members at the top of a document that carry a version.
+const VERSION_KEYS: [&str; 4] = ["version", "schema_version", "schemaVersion", "$schema"];
+
+/// Judges `p2-output-version`: each document, or the printed schema, carries a version.
+pub fn judge_output_version(context: &CheckContext) -> Judgement {
+    let value = |run: RunView| run.value(Stream::Stdout);
+    let runs = context.data_probes().filter_map(|probe| context.plain_run(probe, OutputFormat::Json));
+    let documents: Vec<Value> = runs.filter(|run| run.parsed().is_ok()).filter_map(value).collect();
+    let carries = |document: &Value| {
+        VERSION_KEYS.iter().any(|key| document[*key].is_string() || document[*key].is_number())
+    };
+    if !documents.is_empty() && documents.iter().all(carries) {
+        return Judgement::Pass(format!("in {}", counted(documents.len(), "document")));
+    }
+    let mut schemas = context
+        .known_probes(DerivedKind::Schema)
+        .filter_map(|probe| context.plain_run(probe, OutputFormat::Json).and_then(value));
+    match schemas.any(|schema| !schema["version"].is_null()) {
+        true => Judgement::Pass("in the printed schema".to_owned()),
+        false => {
+            Judgement::NotApplicable("neither the documents nor their schema carry a version".to_owned())
+        }
     }
 }
 

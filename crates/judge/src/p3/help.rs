@@ -6,6 +6,7 @@ use crate::lines::has_words;
 use crate::verdict::{Assertion, Judgement};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::model::{CheckId, Stream};
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 /// Judges `p3-help`: `--help` prints help on stdout and exits with 0.
@@ -26,6 +27,39 @@ pub fn help(context: &CheckContext) -> Judgement {
     };
     let judgement = Judgement::from_assertions(long.chain(short), "`--help` was not run");
     note.into_iter().fold(judgement, Judgement::with_note)
+}
+
+/// Judges `p3-about`: `-h` prints a shorter help than `--help`.
+pub fn about(context: &CheckContext) -> Judgement {
+    if context.profile.other_short_help {
+        return Judgement::NotApplicable("`-h` is not a help option of the target".to_owned());
+    }
+    let short = runs_of_kind(context, DerivedKind::HelpShort).next();
+    match help_run(context).zip(short) {
+        Some((page, short)) if short.exit().is_some() && !is_help(&page, &short) => {
+            Judgement::NotApplicable("`-h` prints no help".to_owned())
+        }
+        pages => Judgement::from_assertions(
+            pages.map(|(page, short)| is_shorter(&page, &short)),
+            "`--help` and `-h` were not run",
+        ),
+    }
+}
+
+fn is_shorter(page: &RunView, short: &RunView) -> Assertion {
+    for run in [page, short] {
+        if judge_help(run).is_err() {
+            let what = format!("`{}` prints no help", run.probe.name);
+            return Err(run.blocked_by(CheckId::P3Help, what).into());
+        }
+    }
+    let length = |run: &RunView| run.bytes(Stream::Stdout).len();
+    let (kind, detail) = match length(short).cmp(&length(page)) {
+        Ordering::Less => return Ok(()),
+        Ordering::Equal => ("same", "`-h` prints as much as `--help`; expected a summary"),
+        Ordering::Greater => ("longer", "`-h` prints more than `--help`; expected a summary"),
+    };
+    short.failed_at_start(kind, Stream::Stdout, detail)
 }
 
 /// True if `-h` prints help: the run `short` is not rejected, and prints a line of the page that `--help` prints.

@@ -16,4 +16,6 @@ pub(super) const CHECKS: &[CheckRow] = &[
     (CheckId::P3ExamplesValid, examples::valid),
     (CheckId::P3ExamplesParse, examples_parse::parse),
     (CheckId::P3Version, version::version),
+    (CheckId::P3VersionShort, version::version_short),
+    (CheckId::P3About, help::about),
 ];

@@ -5,6 +5,7 @@ mod config_named;
 mod invalid_usage;
 mod message;
 mod remedy;
+mod retryable;
 mod traceback;
 mod valid_set;
 mod write_error;
@@ -21,4 +22,5 @@ pub(super) const CHECKS: &[CheckRow] = &[
     (CheckId::P4WriteError, write_error::write_error),
     (CheckId::P4ConfigNamed, config_named::config_named),
     (CheckId::P4BeforeNetwork, before_network::before_network),
+    (CheckId::P4Retryable, retryable::retryable),
 ];

@@ -1,12 +1,14 @@
 //! The checks of principle 6: conventional options, signals and use of terminals.
 
 mod bare_environment;
+mod color_flag;
 mod completions;
 mod global_flags;
 mod no_color;
 mod no_pager;
 mod sigint;
 mod sigterm;
+mod stdin;
 mod timeout;
 mod xdg;
 
@@ -23,4 +25,6 @@ pub(super) const CHECKS: &[CheckRow] = &[
     (CheckId::P6Timeout, timeout::timeout),
     (CheckId::P6Sigint, sigint::sigint),
     (CheckId::P6Xdg, xdg::xdg),
+    (CheckId::P6ColorFlag, color_flag::color_flag),
+    (CheckId::P6Stdin, stdin::stdin),
 ];

@@ -6,6 +6,7 @@ mod no_spinner;
 mod quiet;
 mod same_data;
 mod truncation;
+mod verbose;
 
 use super::row::CheckRow;
 use agentnative_core::model::CheckId;
@@ -15,4 +16,5 @@ pub(super) const CHECKS: &[CheckRow] = &[
     (CheckId::P7NoSpinner, no_spinner::no_spinner),
     (CheckId::P7Clamped, lists::clamped),
     (CheckId::P7Limit, lists::limit),
+    (CheckId::P7Verbose, verbose::verbose),
 ];
