@@ -8,9 +8,8 @@ const NAMES: [&str; 2] = ["--color", "--colour"];
 
 /// Judges `p6-color-flag`: a help page lists an option that controls colour.
 pub fn color_flag(context: &CheckContext) -> Judgement {
-    let pages = match Pages::read(context) {
-        Ok(pages) => pages,
-        Err(reason) => return Judgement::unverified(reason),
+    let Ok(pages) = Pages::read(context) else {
+        return Judgement::NotApplicable("no help page was read".to_owned());
     };
     let listed = |name: &&str| pages.all().any(|page| page.page.interface.has_option(name));
     match NAMES.into_iter().find(listed) {
