@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-const HELP: &[u8] = b"Usage: demo COMMAND\n\nCommands:\n  list  List\n  show  Show one\n  count  Count\n";
+const HELP: &[u8] = b"Usage: demo COMMAND\n\nCommands:\n  list  List\n  show  Show one\n  count  Count\n\nOptions:\n  --verbose  Print details\n";
 
 fn behavioral() -> Vec<&'static Check> {
     checks().iter().filter(|check| check.layer == Layer::Behavioral).collect()

@@ -87,6 +87,23 @@ options:
 }
 
 #[test]
+fn commands_below_a_required_argument_of_argparse_are_read() {
+    let text = "\
+usage: borg [-V] [-h] [--log-json]
+            <command> ...
+
+options:
+  -V, --version         show version number and exit
+
+required arguments:
+  <command>
+    benchmark           benchmark command
+    check               verify repository
+";
+    assert_eq!(names(text), ["benchmark", "check"]);
+}
+
+#[test]
 fn commands_of_click_are_read() {
     let text = "\
 Usage: notes [OPTIONS] COMMAND [ARGS]...
@@ -299,6 +316,7 @@ fn the_format_flag_for_json_is_read() {
         ("  --json <data>  Send this\n", None),
         ("  --json fields  Print these\n", None),
         ("  --json-cols  Print columns with JSON as JSON\n", None),
+        ("  --log-json  Print a JSON object per line of the log\n", None),
         ("  -o, --output='':\n        One of: (json, yaml)\n", Some("--output json")),
         (
             "  --format string   Print with a template:\n                    'json': as JSON\n",

@@ -43,7 +43,7 @@ fail() {
 }
 case "$*" in
     "list --help") echo 'cli list --json' ;;
-    *--help*) printf 'Options:\n  --json  JSON\n\nExamples:\n  cli list\n  cli list --json\n\nCommands:\n  list  Lists\n\nExit codes: 0 success, 1 error, 2 usage, 77 login, 78 config\n'; exit 0 ;;
+    *--help*) printf 'Options:\n  --json  JSON\n  --verbose  Details\n\nExamples:\n  cli list\n  cli list --json\n\nCommands:\n  list  Lists\n\nExit codes: 0 success, 1 error, 2 usage, 77 login, 78 config\n'; exit 0 ;;
     *--version*) echo 1; exit 0 ;;
     --completions*) echo 'complete -W list cli'; exit 0 ;;
     "list --output xml" | *agentnative-unknown*) fail 2 usage "unknown word in: $* (formats: text, json, jsonl)" ;;
@@ -357,6 +357,8 @@ Commands:
 
 Options:
   --format FORMAT  text or json
+  --verbose        print details
+  -V, --version    print the version
 
 Examples:
   cli list
@@ -372,11 +374,11 @@ wrong() {
 command=
 while [ $# -gt 0 ]; do
     case $1 in
-        --help | --version) [ "$command" ] && echo "cli $command --format json" || echo "$PAGE"; exit 0 ;;
+        --help | --version | -V) [ "$command" ] && echo "cli $command --format json" || echo "$PAGE"; exit 0 ;;
         --completions) echo 'complete -W list cli'; exit 0 ;;
         --format) case $2 in text | json) format=$2; shift ;; *) wrong "$2" ;; esac ;;
         list | lost) command=$1 ;;
-        --quiet) ;;
+        --quiet | --verbose) ;;
         *) wrong "$1" ;;
     esac
     shift

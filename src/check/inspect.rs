@@ -7,6 +7,7 @@ use super::run_environment::{Services, program_error, store_workspaces};
 use super::runs::redact_secrets;
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::catalogue::DerivedKind;
+use agentnative_core::config::FormatFlag;
 use agentnative_core::model::{OutputFormat, ProbeId};
 use agentnative_core::probe::{self, Probe, RunEnvironment, TargetProfile};
 use agentnative_core::run::{Observation, RequestedConfinement, RunEnd, RunKey, RunSpec, Runner};
@@ -127,10 +128,11 @@ impl HelpRunner<'_> {
 
     /// Returns the specification of a run for each call; a call is its list of arguments.
     fn specs(&self, calls: &[Vec<String>]) -> Vec<RunSpec> {
-        let probe = |args: &Vec<String>| Probe {
-            id: ProbeId::Explored { explored: args.clone(), stdin: None },
-            name: args.join(" "),
-            ..self.help.clone().with_args(args.clone())
+        let probe = |args: &Vec<String>| {
+            let mut help = self.help.clone().with_args(args.clone());
+            help.call.format_flags.insert(OutputFormat::Text, FormatFlag::Given(Vec::new()));
+            let id = ProbeId::Explored { explored: args.clone(), stdin: None };
+            Probe { id, name: args.join(" "), ..help }
         };
         let probes: Vec<Probe> = calls.iter().map(probe).collect();
         let keys: Vec<RunKey> = probes.iter().map(|probe| probe.plain_run(OutputFormat::Text)).collect();

@@ -43,7 +43,8 @@ use std::ffi::OsString;
 
 /// Checks whether scripts, CI jobs and AI agents can rely on a command-line tool.
 #[derive(Parser)]
-#[command(name = "agentnative", version, arg_required_else_help = false, after_help = EXIT_CODES)]
+#[command(name = "agentnative", version, arg_required_else_help = false)]
+#[command(after_help = "agentnative --help also lists exit codes and examples.", after_long_help = EXIT_CODES)]
 struct Cli {
     #[command(flatten, next_help_heading = group::OUTPUT)]
     output: OutputArgs,
@@ -51,7 +52,7 @@ struct Cli {
     command: Command,
 }
 
-/// The last section of the help. Its lines fit on a narrow terminal, since clap would break longer ones in the middle
+/// The last section of the long help. Its lines fit on a narrow terminal, since clap would break longer ones in the middle
 /// of a row.
 const EXIT_CODES: &str = "Exit codes:
   0    success

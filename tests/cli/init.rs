@@ -120,6 +120,14 @@ fn init_calls_only_help_and_declares_only_confirmed_commands() {
 }
 
 #[test]
+fn help_pages_are_requested_without_a_format_flag() {
+    let page = "Usage: cli COMMAND\\n\\nCommands:\\n  list   List the notes\\n";
+    let folder = Folder::with(&format!("case \"$*\" in --help) printf '{page}' ;; *) exit 2 ;; esac\n"));
+    let output = folder.run(&["init", "./cli", "--print"]);
+    assert!(output.out.contains("name = \"list\""), "{}", output.out);
+}
+
+#[test]
 fn a_call_that_init_cannot_declare_is_a_usage_error() {
     let folder = Folder::new();
     folder.write("notes.py", ARGPARSE);

@@ -4,7 +4,7 @@ use super::extensions::file_extensions;
 use super::settings::{Calls, ExploreSettings, FindRun};
 use super::trial::Trial;
 use crate::catalogue::DerivedKind;
-use crate::config::CallConfig;
+use crate::config::{CallConfig, FormatFlag};
 use crate::model::{
     CallGroup, CallOutcome, Case, ExploredOrigin, FoundCommand, OutputFormat, ProbeId, matches_pattern,
 };
@@ -256,11 +256,14 @@ fn help_call(settings: &ExploreSettings<'_>, args: &[String]) -> Probe {
         None => ProbeId::Explored { explored: args.to_vec(), stdin: None },
     };
     let command = words.map(<[String]>::to_vec).unwrap_or_default();
-    let call = CallConfig {
+    let mut call = CallConfig {
         args: args.to_vec(),
         workspace: Some(settings.workspace.clone()),
         ..CallConfig::default()
     };
+    if words.is_none() {
+        call.format_flags.insert(OutputFormat::Text, FormatFlag::Given(Vec::new()));
+    }
     Probe {
         exit: words.map(|_| 0),
         explored: Some(ExploredOrigin {

@@ -133,8 +133,14 @@ fn the_agent_passes_every_check_of_principle_2() {
     let output = run.args(["--bin", "reference-agent", "."]).current_dir(root).output().unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
     let results = report["data"]["results"].as_array().unwrap();
-    let other: Vec<&Value> = results.iter().filter(|result| result["status"] != "pass").collect();
-    assert!(other.is_empty() && results.len() == 40, "{} results, {other:#?}", results.len());
+    // The agent prints no list, and its formats carry no version.
+    let not_applicable = ["p2-output-empty", "p2-output-version"];
+    let passes = |result: &&Value| {
+        let is_exception = not_applicable.iter().any(|id| result["id"] == *id);
+        result["status"] == if is_exception { "not-applicable" } else { "pass" }
+    };
+    let other: Vec<&Value> = results.iter().filter(|result| !passes(result)).collect();
+    assert!(other.is_empty() && results.len() == 43, "{} results, {other:#?}", results.len());
 }
 
 #[test]

@@ -176,15 +176,16 @@ impl CommandCollector {
     }
 
     /// Adds the commands among positional arguments in the style of argparse: two columns deeper than the arguments,
-    /// below a choice in braces or a word in capitals.
+    /// below a choice in braces, a word in capitals, or a word such as `<command>`.
     fn add_from_positionals(&mut self, lines: &[(usize, &str)]) {
         let Some(&(arguments, _)) = lines.first() else { return };
         let mut choice = false;
         for &(indent, line) in lines {
             if indent == arguments {
                 let first = line.split_whitespace().next().unwrap_or_default();
-                choice =
-                    first.starts_with('{') || (first.len() > 1 && first.chars().all(|c| !c.is_lowercase()));
+                choice = first.starts_with('{')
+                    || (first.len() > 1 && first.chars().all(|c| !c.is_lowercase()))
+                    || matches!(usage::meaning(first), Meaning::Command);
                 in_braces(first).into_iter().flatten().for_each(|name| self.add(name, ""));
             } else if let (true, Some((name, _, about))) =
                 (choice && indent == arguments + 2, split_entry(line, None))

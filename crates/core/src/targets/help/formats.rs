@@ -12,9 +12,9 @@ const TEXT_VALUES: [&str; 6] = ["text", "plain", "human", "table", "pretty", "tx
 const FILE_WORDS: [&str; 8] =
     ["file", "files", "filename", "path", "dir", "directory", "folder", "destination"];
 /// Words that occur in the names of options with `json` that do not select JSON on stdout: `--json-file`.
-const NOT_OUTPUT_WORDS: [&str; 14] = [
+const NOT_OUTPUT_WORDS: [&str; 15] = [
     "body", "cols", "columns", "data", "field", "fields", "file", "from", "in", "input", "no", "parse",
-    "path", "schema",
+    "path", "schema", "log",
 ];
 
 /// The arguments that probably select the formats of a target.

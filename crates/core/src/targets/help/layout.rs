@@ -200,7 +200,7 @@ fn heading(words: &str) -> Option<SectionKind> {
     }
     let lists_commands = has_word(words, &["command", "commands", "subcommand", "subcommands", "subgroups"])
         || matches!(title, "topics" | "groups");
-    Some(if lower == "positional arguments:" {
+    Some(if matches!(lower.as_str(), "positional arguments:" | "required arguments:") {
         SectionKind::Positionals
     } else if lists_commands && !has_word(words, &ARGUMENT_WORDS) {
         SectionKind::Commands
