@@ -113,7 +113,7 @@ pub fn pages(date: &str) -> Result<Vec<ManPage>, String> {
         let mut program = program.disable_help_subcommand(true);
         program.build();
         let source = format!("{} {}", program.get_name(), program.get_version().unwrap_or_default());
-        let after_help = program.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let after_help = end_of_help(&program);
         let exit_status = sections(&after_help).into_iter().find(|(heading, _)| *heading == EXIT_STATUS);
         let shared = Shared { extra_sections, exit_status, date, source: &source };
         add_pages(&program, None, &shared, &mut pages)?;
@@ -138,9 +138,9 @@ fn add_pages(
 
 fn page(command: &Command, name: &str, parent: Option<&str>, shared: &Shared) -> std::io::Result<ManPage> {
     let usage = command.clone().render_usage().to_string();
-    let after_help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let after_help = end_of_help(command);
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-    let clap_page = (command.clone().version(None).after_help(None))
+    let clap_page = (command.clone().version(None).after_help(None).after_long_help(None))
         .mut_args(with_values)
         .override_usage(usage.trim_start_matches("Usage:").trim_start().to_owned())
         // The section NAME has the description without a period.
@@ -190,6 +190,12 @@ fn with_values(argument: Arg) -> Arg {
     }
     let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
     argument.help(format!("{help} [possible values: {}]", values.join(", "))).hide_possible_values(true)
+}
+
+/// Returns the text behind the options in the output of `--help`.
+pub fn end_of_help(command: &Command) -> String {
+    let text = command.get_after_long_help().or(command.get_after_help());
+    text.map(ToString::to_string).unwrap_or_default()
 }
 
 /// Parses the text after the options in the help. A paragraph without a heading belongs to the section before it.

@@ -3,7 +3,7 @@
 use clap::Command;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
-use xtask::man::pages;
+use xtask::man::{end_of_help, pages};
 
 static PAGES: LazyLock<BTreeMap<String, String>> =
     LazyLock::new(|| pages("2026-01-02").unwrap().into_iter().map(|page| (page.file, page.text)).collect());
@@ -26,11 +26,11 @@ fn assert_pages(command: &Command, name: &str, files: &mut Vec<String>) {
         if let Some(long) = argument.get_long() {
             assert!(page.contains(&format!("--{long}")), "{file}: --{long}");
         }
-        let help = argument.get_help().unwrap().to_string();
+        let help = argument.get_long_help().or(argument.get_help()).unwrap().to_string();
         let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(page.contains(&help), "{file}: {help}\n{page}");
     }
-    let after_help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let after_help = end_of_help(command);
     for line in after_help.lines().filter(|line| line.starts_with("  ")) {
         let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(page.contains(&line), "{file}: {line}\n{page}");
