@@ -139,9 +139,13 @@ fn the_example_configurations_of_agents_can_be_loaded() {
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let configs: Vec<_> = files.filter(|path| path.extension().is_some_and(|end| end == "toml")).collect();
     assert!(configs.len() >= 4, "{configs:?}");
+    let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("xtask/agents/agents.toml");
+    let recorded = std::fs::read_to_string(table).unwrap();
     for path in configs {
         let config = load_config(&path).unwrap();
         assert!(!config.probes.is_empty() && config.services.len() == 1, "{}", path.display());
+        let name = path.file_stem().unwrap().to_string_lossy();
+        assert!(recorded.contains(&format!("{{ name = \"{name}\", ")), "{name} is not recorded");
     }
 }
 
