@@ -36,8 +36,10 @@ def arguments():
     parser.add_argument("--folder", default="target/agents", help="folder of the agents and their recordings [default: target/agents]")
     parser.add_argument("--only", metavar="NAME", action="append", help="record this agent only (repeatable)")
     parser.add_argument("--no-install", action="store_true", help="use the agents that are in the folder")
+    parser.add_argument("--replay", action="store_true", help="install and record nothing: judge the recordings in the folder")
     parser.add_argument("--jobs", type=int, default=2, help="number of parallel agents [default: 2]")
     args = parser.parse_args()
+    args.no_install |= args.replay
     args.programs, args.folder = pathlib.Path(args.programs).resolve(), pathlib.Path(args.folder).resolve()
     return args
 
@@ -45,8 +47,8 @@ def arguments():
 class Agent:
     """An agent with its configuration, its contract, and the PATH of its program."""
 
-    def __init__(self, args, name, package, registry="npm"):
-        self.args, self.name, self.package, self.registry = args, name, package, registry
+    def __init__(self, args, name, package, registry="npm", endless=()):
+        self.args, self.name, self.package, self.registry, self.endless = args, name, package, registry, endless
         self.config = tomllib.loads((EXAMPLES / f"{name}.toml").read_text())
         self.target, self.service = self.config["target"], self.config["service"][0]
         self.specification = ROOT / "contracts" / self.target["contract"]
@@ -64,7 +66,13 @@ class Agent:
             run(self.place / "bin/pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade", self.package)
 
     def call(self, output, args, interruption=None):
-        """Runs the program in a new home folder. Returns its exit code, or nothing if it does not end in time."""
+        """Records the program in a new home folder. Returns its exit code, or nothing if it does not end in time."""
+        exit_file = pathlib.Path(f"{output}.exit")
+        if not self.args.replay:
+            exit_file.write_text(json.dumps(self.run(output, args, interruption)))
+        return json.loads(exit_file.read_text())
+
+    def run(self, output, args, interruption):
         with tempfile.TemporaryDirectory() as folder:
             for place, file in self.target.get("home", {}).items():
                 file = (EXAMPLES / file).read_text().replace("{port}", "8080")
@@ -110,7 +118,9 @@ class Scene:
             args = [MARKER.sub(f"[[{marker}]]", arg) for arg in args]
         self.exit = agent.call(self.output, args + agent.contract["ask"], scene.get("signal"))
         self.stdout = pathlib.Path(f"{self.output}.stdout")
-        pathlib.Path(f"{self.output}.exit").write_text(f"{self.exit}\n")
+        if self.exit is None and self.name in agent.endless:
+            self.findings.append("endless")
+            return
         if self.exit is None:
             self.add_drift(f"does not end within {LIMIT} seconds")
             return
@@ -184,8 +194,9 @@ def record(args, scenes, entry):
             last = recorded[-1]
             found = [str(last.exit), *last.conditions, *last.findings, *(message for _, message, _ in last.drift)]
             print(agent.name, version, last.name, *found, sep="\t", flush=True)
+    date = datetime.date.fromtimestamp(recorded[0].stdout.stat().st_mtime)
     contract = f"`{agent.target['contract']}` {agent.contract['version']}"
-    cells = [f"`{agent.package}`", version, str(datetime.date.today()), contract]
+    cells = [f"`{agent.package}`", version, str(date), contract]
     cells += [where(recorded, "conditions"), where(recorded, "findings")]
     drift = [(*found, scene.stdout) for scene in recorded for found in scene.drift]
     cells.append("; ".join(scene.drift[0][1] for scene in recorded if scene.drift))
