@@ -32,8 +32,8 @@ MARKER = re.compile(r"\[\[.+?\]\]")
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", default="target/debug", help="folder of agentnative and reference-agent [default: target/debug]")
-    parser.add_argument("--folder", default="target/agents", help="folder of the agents and their recordings [default: target/agents]")
+    parser.add_argument("--programs", default="target/debug", help="agentnative and reference-agent [default: target/debug]")
+    parser.add_argument("--folder", default="target/agents", help="agents and recordings [default: target/agents]")
     parser.add_argument("--only", metavar="NAME", action="append", help="record this agent only (repeatable)")
     parser.add_argument("--no-install", action="store_true", help="use the agents that are in the folder")
     parser.add_argument("--replay", action="store_true", help="install and record nothing: judge the recordings in the folder")
