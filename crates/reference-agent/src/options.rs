@@ -18,7 +18,8 @@ use std::path::{Path, PathBuf};
 #[command(
     name = "reference-agent",
     version,
-    after_help = after_help()
+    after_help = "reference-agent --help also lists examples and exit codes.",
+    after_long_help = after_long_help()
 )]
 #[serde(deny_unknown_fields, default = "Options::defaults")]
 pub struct Options {
@@ -180,7 +181,7 @@ const MODEL: &str = "Model";
 const TOOLS: &str = "Tools";
 const LIMITS: &str = "Limits";
 
-fn after_help() -> String {
+fn after_long_help() -> String {
     format!(
         "json is one document {{ok, command, data}}, jsonl one event per line, csv one row per event. \
 An error is {{error, kind, message}} on stderr. With --contract, the contract defines the output, errors and exit codes. \
