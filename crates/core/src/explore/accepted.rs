@@ -43,8 +43,7 @@ pub(super) fn accepted_formats(planner: &Planner<'_, '_>, base: &Tried<'_>) -> V
     let listed = format_flags(command).into_iter().chain(fields).map(|flag_args| (flag_args, is_own));
     let unlisted = unlisted_flags(planner, base.trial.command).into_iter();
     let accepted = |(flag_args, is_listed): (Vec<String>, bool)| {
-        let id = in_format(&base.trial, &flag_args).id();
-        let tried = planner.tried.iter().find(|tried| tried.probe.id == id)?;
+        let tried = call_in_format(planner, base, &flag_args)?;
         let seen = tried.seen.filter(|seen| base.seen.is_some_and(|base| seen.end == base.end))?;
         if !is_listed && prints_the_same(base, tried) {
             return None;
@@ -57,6 +56,16 @@ pub(super) fn accepted_formats(planner: &Planner<'_, '_>, base: &Tried<'_>) -> V
         Some(Accepted { format, flag_args, run: tried.probe.plain_run(OutputFormat::Text), list })
     };
     listed.chain(unlisted.map(|(_, flag_args)| (flag_args, false))).filter_map(accepted).collect()
+}
+
+/// Returns the call of `base` with a format flag, if it was requested.
+fn call_in_format<'p, 'r>(
+    planner: &'p Planner<'_, 'r>,
+    base: &Tried<'_>,
+    flag_args: &[String],
+) -> Option<&'p Tried<'r>> {
+    let id = in_format(&base.trial, flag_args).id();
+    planner.tried.iter().find(|tried| tried.probe.id == id)
 }
 
 /// Returns whether a call printed the format of this flag. Else it may be the format of a file that a command writes.
@@ -157,10 +166,8 @@ pub(super) fn absent_formats(planner: &Planner<'_, '_>) -> BTreeMap<OutputFormat
     let mut tried: BTreeMap<OutputFormat, Vec<(&Tried<'_>, bool)>> = BTreeMap::new();
     for base in &planner.tried {
         for (format, flag_args) in unlisted_flags(planner, base.trial.command) {
-            let id = in_format(&base.trial, &flag_args).id();
-            if let Some(call) =
-                planner.tried.iter().find(|tried| tried.probe.id == id && tried.seen.is_some())
-            {
+            let call = call_in_format(planner, base, &flag_args);
+            if let Some(call) = call.filter(|call| call.seen.is_some()) {
                 tried.entry(format).or_default().push((call, has_no_format(base, call, &flag_args)));
             }
         }
@@ -172,14 +179,12 @@ pub(super) fn absent_formats(planner: &Planner<'_, '_>) -> BTreeMap<OutputFormat
 /// Returns whether a call, which is `base` with a format flag, shows that the flag is rejected or ignored.
 fn has_no_format(base: &Tried<'_>, call: &Tried<'_>, flag_args: &[String]) -> bool {
     let Some(seen) = call.seen else { return false };
-    let names_flag = || {
-        let stderr = seen.stderr.bytes.first(MAX_DOCUMENT);
-        flag_args.first().is_some_and(|flag| String::from_utf8_lossy(&stderr).contains(flag.as_str()))
-    };
     match (base.outcome, call.outcome) {
         (CallOutcome::Succeeded, CallOutcome::Refused | CallOutcome::Unexplained) => true,
         // What fails anyway may have failed for another reason.
-        (CallOutcome::Unexplained, CallOutcome::Refused) => names_flag(),
+        (CallOutcome::Unexplained, CallOutcome::Refused) => {
+            flag_args.first().is_some_and(|flag| seen.names(flag))
+        }
         (_, CallOutcome::Succeeded | CallOutcome::Silent) => {
             prints_the_same(base, call) || format_of(seen, flag_args, false).is_none()
         }

@@ -56,9 +56,7 @@ fn prints_page(seen: &Observation, page: &str) -> bool {
 }
 
 fn names_invalid_word(trial: &Trial, seen: &Observation) -> bool {
-    let text = seen.stderr.bytes.first(MAX_SEARCHED);
-    let text = String::from_utf8_lossy(&text);
-    trial.invalid.as_ref().is_some_and(|word| text.contains(word.trim_start_matches('-')))
+    trial.invalid.as_ref().is_some_and(|word| seen.names(word.trim_start_matches('-')))
 }
 
 /// Words in a message about a missing argument.

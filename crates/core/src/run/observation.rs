@@ -95,11 +95,22 @@ impl Observation {
         changes.any(|change| change.area == Area::Workspace)
     }
 
+    /// Returns the lines on stderr that contain `word`.
+    fn messages_about(&self, word: &str) -> Vec<String> {
+        let text = self.stderr.bytes.first(MAX_SEARCHED);
+        let text = String::from_utf8_lossy(&text);
+        text.lines().filter(|line| line.contains(word)).map(str::to_owned).collect()
+    }
+
+    /// Returns whether a line on stderr contains `word`.
+    pub fn names(&self, word: &str) -> bool {
+        !self.messages_about(word).is_empty()
+    }
+
     /// Returns whether a line on stderr reports that the file `name` cannot be read: the target took this word for the
     /// name of a file.
     pub fn reports_missing_file(&self, name: &str) -> bool {
-        let text = self.stderr.bytes.first(MAX_SEARCHED);
-        String::from_utf8_lossy(&text).lines().filter(|line| line.contains(name)).any(|line| {
+        self.messages_about(name).iter().any(|line| {
             let lower = line.to_lowercase();
             MISSING_FILE.iter().any(|words| lower.contains(words))
         })

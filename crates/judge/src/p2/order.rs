@@ -159,7 +159,8 @@ impl Comparison {
 }
 
 /// Returns the values that identify the items of two lists: the complete items if both lists have the same, otherwise
-/// the members that have the same values in both lists. `None` if there are none, or if all items have the same values.
+/// the members that have the same values in both lists. `None` without such a member, or if all items have the same
+/// values.
 fn identities(left: &[TapeNode], right: &[TapeNode]) -> Option<(Vec<String>, Vec<String>)> {
     let text = |node: &TapeNode| node.to_value().to_string();
     let complete = |items: &[TapeNode]| items.iter().map(text).collect::<Vec<_>>();
