@@ -29,7 +29,9 @@ pub(super) fn render(view: &ReportView<'_>) -> Result<String> {
     let mut output = MarkdownPage::default();
     if view.judged.len() > 1 {
         let rows = view.judged.iter().map(|Judged { report, .. }| {
-            format!("- {}: {} ({})", prose(&report.target.name), report.verdict(), counts(report))
+            let explored = report.coverage.as_ref().map(coverage::commands);
+            let facts: Vec<String> = [counts(report)].into_iter().chain(explored).collect();
+            format!("- {}: {} ({})", prose(&report.target.name), report.verdict(), facts.join(" · "))
         });
         let rows: Vec<String> = rows.collect();
         output.add(&format!("## agentnative · {} targets", rows.len()));

@@ -75,6 +75,25 @@ fn the_calls_depend_on_the_target_and_the_budget_alone() {
 }
 
 #[test]
+fn the_list_of_targets_shows_the_explored_commands() {
+    let folder = target();
+    for name in ["one.toml", "two.toml"] {
+        folder.write(name, "[target]\ncommand = ['./cli']\n");
+    }
+    let few = ["check", "--all", "one.toml", "two.toml", "--explore", "--explore-calls", "2", "--fast"];
+    let reports =
+        ["--check", "p2-exit-success", "--report", "markdown=page.md", "--report", "html=page.html"];
+    let output = folder.run(&[&few[..], &reports].concat());
+    let line = |text: &str, start: &str| {
+        text.lines().any(|line| line.starts_with(start) && line.contains("2 of 3 commands"))
+    };
+    assert!(line(&output.out, "one"), "{}", output.out);
+    let markdown = folder.read("page.md");
+    assert!(line(&markdown, "- one"), "{markdown}");
+    assert!(line(&folder.read("page.html"), "<tr><th scope=\"row\"><a href=\"#t1\">two"), "no row of two");
+}
+
+#[test]
 fn a_replay_gives_the_same_report_without_a_call() {
     let folder = target();
     let live = explore(&folder, &["--record", "recording.jsonl"]);

@@ -28,6 +28,8 @@ pub(super) struct HtmlPage<'a> {
     /// Version of the program that rendered the page.
     version: &'static str,
     targets: Vec<TargetView<'a>>,
+    /// Whether any target was explored.
+    explored: bool,
     /// Counts of verdicts of all targets, the most important first.
     counts: VerdictCounts,
     /// Levels that the filter of the page offers; `probes` and `formats` are further filters.
@@ -53,6 +55,8 @@ struct TargetView<'a> {
     principles: Vec<(u8, &'static str, VerdictCounts)>,
     /// What the exploration found and tried, in one line; `None` if the target was not explored.
     explored: Option<String>,
+    /// How many commands were called, such as `2 of 3 commands`; `None` if the target was not explored.
+    commands: Option<String>,
     notes: Vec<String>,
     groups: Vec<Group<'a>>,
     matrix: Option<Matrix>,
@@ -138,6 +142,7 @@ impl<'a> HtmlPage<'a> {
         let summary: ReportSummary = view.judged.iter().map(|judged| judged.report.summary).sum();
         Self {
             version: env!("CARGO_PKG_VERSION"),
+            explored: targets.iter().any(|target| target.explored.is_some()),
             counts: counts(&summary),
             levels: verdicts.map(|result| result.level.name()).collect(),
             probes: results().flat_map(|result| result.probes.iter().copied()).collect(),
@@ -202,6 +207,7 @@ impl<'a> TargetView<'a> {
             counts: counts(&report.summary),
             principles: if principles.len() > 1 { principles } else { Vec::new() },
             explored: report.coverage.as_ref().map(coverage::summary),
+            commands: report.coverage.as_ref().map(coverage::commands),
             notes: coverage::notes(report).collect(),
             groups: STATUS_ORDER.into_iter().map(group).filter(|group| !group.results.is_empty()).collect(),
             matrix: Matrix::of(judged),
