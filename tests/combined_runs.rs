@@ -2,7 +2,7 @@
 //! and repetitions if a verdict depends on them.
 
 use crate::simulated_target::{Call, CallResult, PROBES, conforming, exited, record, success};
-use agentnative::catalogue::{Check, checks};
+use agentnative::catalogue::{Check, DerivedKind, checks};
 use agentnative::check::{Recording, Scans, deciding_runs, judge};
 use agentnative::model::{
     COMBINED, CheckId, CheckResult, Condition, Layer, OutputFormat, ProbeId, Status, Variant,
@@ -25,8 +25,18 @@ fn runs_of_list(recording: &Recording) -> Vec<&RunKey> {
 }
 
 #[test]
-fn a_probe_that_succeeds_in_three_formats_runs_fifteen_times() {
-    assert_eq!(runs_of_list(&record(PROBES, &output_checks(), conforming)).len(), 15);
+fn a_probe_that_succeeds_in_three_formats_makes_few_runs() {
+    assert_eq!(runs_of_list(&record(PROBES, &output_checks(), conforming)).len(), 16);
+    let all: Vec<&Check> = checks().iter().filter(|check| check.layer == Layer::Behavioral).collect();
+    let recording = record(PROBES, &all, conforming);
+    let without_format = |run: &&Observation| match &run.key.probe {
+        ProbeId::Derived { kind, source, .. } => {
+            *kind == DerivedKind::NoFormat && source.as_deref() == Some("list")
+        }
+        _ => false,
+    };
+    let without_format = recording.observations.iter().filter(without_format).count();
+    assert!(runs_of_list(&recording).len() + without_format <= 30, "{without_format}");
 }
 
 /// A target that colours the output of `list` in json under one condition.
@@ -47,8 +57,12 @@ fn the_condition_that_causes_the_difference_is_reported() {
     for (combined, conditions) in COMBINED {
         for condition in *conditions {
             let recording = record(PROBES, &output_checks(), coloured_under(*condition));
-            let pure = judge(&recording, &output_checks()).unwrap().results;
-            let pure = pure.into_iter().find(|result| result.id == CheckId::P2OutputPure).unwrap();
+            let id = match condition.0.has_rare_locale(condition.1) {
+                true => CheckId::P2OutputLocale,
+                false => CheckId::P2OutputPure,
+            };
+            let results = judge(&recording, &output_checks()).unwrap().results;
+            let pure = results.into_iter().find(|result| result.id == id).unwrap();
             let reported: Vec<_> =
                 pure.evidence.iter().map(|at| (at.variant.unwrap(), at.nth.unwrap())).collect();
             // The stdin of a run does not change the data that is judged.

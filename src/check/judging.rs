@@ -58,7 +58,7 @@ impl Judged {
         // Includes runs under combined conditions, and runs that were split into single conditions.
         let is_needed = |key: &RunKey| {
             let parts = key.replaced_run_keys().into_iter().flatten();
-            parts.chain(key.combination()).chain([key.clone()]).any(|key| keys.contains(&key))
+            parts.chain(key.combinations()).chain([key.clone()]).any(|key| keys.contains(&key))
         };
         recording.named_observations().filter(|(_, seen)| is_needed(&seen.key)).collect()
     }

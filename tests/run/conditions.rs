@@ -3,7 +3,7 @@
 use super::{python, run, sh};
 use crate::runs::{options, spec, text};
 use agentnative::model::Variant;
-use agentnative::run::{RequestedConfinement, RunEnd, Runner, Waiting};
+use agentnative::run::{RequestedConfinement, RunEnd, Runner, Template, TemplateFile, Waiting, Workspace};
 
 #[test]
 fn a_terminal_on_stdin_only_is_the_controlling_terminal() {
@@ -100,4 +100,65 @@ fn an_invalid_configuration_is_at_the_declared_path() {
     };
     assert_eq!(under(None, 1), "none\n");
     assert_eq!(under(Some(".config/a/b.toml"), 1), " 00 ff 5b 7b 28 3c 3d 3a 20 0a\n");
+}
+
+#[test]
+fn a_used_home_contains_the_files_of_earlier_calls() {
+    let script = "old=$(find $HOME -name calls -mtime +29); touch $HOME/calls; echo x >>$HOME/calls; \
+        wc -l <$HOME/calls; echo ${old:+old}";
+    let under = |variant, nth| {
+        let mut spec = sh(script, variant);
+        spec.job.environment = nth;
+        text(&run(spec).stdout)
+    };
+    assert_eq!(under(Variant::Plain, 0), "1\n\n");
+    for (variant, nth, expected) in [
+        (Variant::UsedHome, 0, "2\n\n"),
+        (Variant::UsedHome, 1, "3\nold\n"),
+        (Variant::File, 2, "2\n\n"),
+        (Variant::SlowReader, 2, "3\nold\n"),
+    ] {
+        assert_eq!(under(variant, nth), expected, "{} {nth}", variant.name());
+    }
+    let failing = run(sh("[ ! -e $HOME/called ] || exit 4; : >$HOME/called; exit 3", Variant::UsedHome));
+    assert_eq!(failing.end, RunEnd::Exited(4));
+}
+
+#[test]
+fn a_read_only_home_keeps_its_files_and_the_other_folders_are_writable() {
+    let script = "for folder in $HOME $HOME/.cache $TMPDIR .; do \
+        mkdir -p $folder/new 2>/dev/null && echo yes || echo no; done; cat $HOME/file";
+    for isolation in
+        [RequestedConfinement::None, RequestedConfinement::Available, RequestedConfinement::Landlock]
+    {
+        let mut runner = Runner::new(options());
+        let file = TemplateFile { path: "file".into(), bytes: b"kept".to_vec() };
+        let mut spec = sh(script, Variant::ReadOnlyHome);
+        spec.job.home = Some(runner.store_template(Template::Files(vec![file])).unwrap());
+        spec.job.workspace = Some(Workspace::Empty);
+        spec.job.isolation = isolation;
+        let mut probe = sh("true", Variant::Plain);
+        probe.job.isolation = RequestedConfinement::Landlock;
+        let done = runner.run_all(vec![spec, probe], &mut |_| {}).unwrap();
+        if done.confinement.is_none_or(|level| level == agentnative::run::Confinement::None) {
+            eprintln!("skipped: this system has no Landlock");
+            return;
+        }
+        assert_eq!(text(&done.observations[0].stdout), "no\nno\nyes\nyes\nkept", "{isolation:?}");
+    }
+}
+
+#[test]
+fn two_calls_at_once_share_their_folders_and_a_failure_counts() {
+    let doubled = |script| {
+        let mut spec = sh(script, Variant::Plain);
+        spec.job.workspace = Some(Workspace::Empty);
+        spec.job.is_doubled = true;
+        run(spec)
+    };
+    let one = doubled("mkdir one 2>/dev/null || { echo second; exit 3; }");
+    assert_eq!((&one.end, text(&one.stdout)), (&RunEnd::Exited(3), "second\n".to_owned()));
+    // Each waits for the other.
+    let meeting = doubled(": >here.$$; while set -- here.*; [ $# -lt 2 ]; do sleep 0.01; done; echo both");
+    assert_eq!((&meeting.end, text(&meeting.stdout)), (&RunEnd::Exited(0), "both\n".to_owned()));
 }

@@ -41,9 +41,11 @@ fn stdout_can_be_a_terminal_with_stderr_separate() {
         print(os.ttyname(1).startswith('/dev/pts/'), os.getsid(0) == os.getpid(), os.tcgetpgrp(1) == os.getpgrp())\n\
         open('/dev/tty', 'w').write('direct\\n')\n\
         print('error', file=sys.stderr)";
-    let outcome = run(python(script, Variant::Tty));
+    let mut spec = python(script, Variant::Tty);
+    spec.job.columns = 20;
+    let outcome = run(spec);
     let expected =
-        "[False, True, False] os.terminal_size(columns=80, lines=24) xterm-256color\nTrue True True\n";
+        "[False, True, False] os.terminal_size(columns=20, lines=24) xterm-256color\nTrue True True\n";
     assert!(text(&outcome.stdout).contains(expected), "{} {}", text(&outcome.stdout), text(&outcome.stderr));
     assert!(text(&outcome.stdout).contains("direct\n"));
     assert_eq!(text(&outcome.stderr), "error\n");

@@ -9,8 +9,15 @@ pub type Environment = (&'static str, &'static [Variables]);
 
 /// The environments of the variant `hostile-env`, which make tools print more.
 /// [`Job::environment`](crate::Job::environment) is an index into this list.
-pub const HOSTILE_ENVIRONMENTS: &[Environment] =
-    &[("colour", &[COLOUR]), ("debug", &[DEBUG]), ("locale", &[LOCALE]), ("agents and CI", &[AGENTS_AND_CI])];
+pub const HOSTILE_ENVIRONMENTS: &[Environment] = &[
+    ("colour", &[COLOUR]),
+    ("debug", &[DEBUG]),
+    ("locale", &[LOCALE]),
+    ("agents and CI", &[AGENTS_AND_CI]),
+    ("20 columns", &[NARROW]),
+    ("ASCII", &[ASCII]),
+    ("Turkish", &[TURKISH]),
+];
 
 pub(crate) const COLOUR: Variables =
     &[("FORCE_COLOR", "1"), ("CLICOLOR_FORCE", "1"), ("TERM", "xterm-256color"), ("COLORTERM", "truecolor")];
@@ -19,6 +26,13 @@ pub(crate) const DEBUG: Variables =
 /// A locale in which numbers have a decimal comma.
 pub(crate) const LOCALE_NAME: &str = "de_DE.UTF-8";
 pub(crate) const LOCALE: Variables = &[("LANG", LOCALE_NAME), ("LC_ALL", LOCALE_NAME), ("LANGUAGE", "de")];
+/// The width of a narrow terminal, as a shell exports it.
+pub(crate) const NARROW: Variables = &[("COLUMNS", "20")];
+/// A locale whose encoding is ASCII. Python replaces it by UTF-8 unless both of its variables are 0.
+pub(crate) const ASCII: Variables =
+    &[("LANG", "C"), ("LC_ALL", "C"), ("PYTHONCOERCECLOCALE", "0"), ("PYTHONUTF8", "0")];
+/// A locale in which the upper case of `i` is not `I`.
+pub(crate) const TURKISH: Variables = &[("LANG", "tr_TR.UTF-8"), ("LC_ALL", "tr_TR.UTF-8")];
 pub(crate) const AGENTS_AND_CI: Variables = &[
     ("CI", "true"),
     ("GITHUB_ACTIONS", "true"),

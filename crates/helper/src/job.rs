@@ -81,6 +81,11 @@ pub struct Job {
     pub config_file: Option<OsString>,
     /// Environment variables of the run. They override the variables that all runs have, and those of `variant`.
     pub env: Vec<(OsString, OsString)>,
+    /// Whether the call is made twice at the same time in the same folder. The outcome is that of the call that did not
+    /// exit with 0, if there is one.
+    pub is_doubled: bool,
+    /// Number of columns of the terminal, if a standard stream is one.
+    pub columns: u16,
     /// The condition of the run. It determines stdout and additional environment variables. It also determines stdin if
     /// `stdin` is `None`.
     pub variant: Variant,
@@ -202,6 +207,8 @@ impl Job {
             home: None,
             config_file: None,
             env: Vec::new(),
+            is_doubled: false,
+            columns: 80,
             variant: Variant::Plain,
             environment: 0,
             stdin: None,

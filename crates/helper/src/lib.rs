@@ -62,7 +62,7 @@ pub use slots::Slots;
 #[cfg(all(feature = "runtime", target_os = "linux"))]
 pub use supervisor::main;
 pub use trip::{TripwireCall, TripwirePurpose};
-pub use variant::Variant;
+pub use variant::{OLD, Variant};
 
 /// Does nothing and returns `None`: on this system, no process can be started as a helper.
 #[cfg(all(feature = "runtime", not(target_os = "linux")))]

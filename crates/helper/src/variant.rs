@@ -1,9 +1,11 @@
 //! Variants: the conditions under which a probe runs, such as a terminal or a slow reader of stdout.
 
 use crate::added_variables::{
-    AGENTS_AND_CI, COLOUR, DEBUG, Environment, HOSTILE_ENVIRONMENTS, LOCALE, Variables,
+    AGENTS_AND_CI, ASCII, COLOUR, DEBUG, Environment, HOSTILE_ENVIRONMENTS, LOCALE, NARROW, TURKISH,
+    Variables,
 };
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// A condition under which a probe runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -20,7 +22,7 @@ pub enum Variant {
     File,
     /// The read end of stdout is closed before the first byte.
     ClosedPipe,
-    /// Environment variables that change the output of tools: colour, debug, locale, CI and agents.
+    /// Environment variables that change the output of tools: colour, debug, locale, CI, agents and width.
     HostileEnv,
     /// The same run as under `plain`, a second time.
     Repeat,
@@ -42,17 +44,30 @@ pub enum Variant {
     Bare,
     /// The XDG variables name folders outside the home.
     Xdg,
+    /// The call was made before in the same home.
+    UsedHome,
+    /// The home cannot be written to.
+    ReadOnlyHome,
 }
+
+/// Age of old files in the home. Tools usually look for an update once per day or week.
+pub const OLD: Duration = Duration::from_hours(30 * 24);
 
 const XTERM: Variables = &[("TERM", "xterm-256color")];
 const TERMINAL: &[Environment] = &[("", &[XTERM])];
 const TTY: &[Environment] = &[("", &[XTERM]), ("colour, debug, locale", &[XTERM, COLOUR, DEBUG, LOCALE])];
-const SLOW_READER: &[Environment] = &[("", &[]), ("agents and CI", &[AGENTS_AND_CI])];
-const FILE: &[Environment] = &[("", &[]), ("open stdin", &[])];
+const SLOW_READER: &[Environment] = &[
+    ("", &[]),
+    ("agents and CI", &[AGENTS_AND_CI]),
+    ("agents and CI, 20 columns, ASCII, old home", &[AGENTS_AND_CI, NARROW, ASCII]),
+];
+const FILE: &[Environment] =
+    &[("", &[]), ("open stdin", &[]), ("open stdin, Turkish, used home", &[TURKISH])];
 const NO_COLOUR: &[Environment] =
     &[("NO_COLOR", &[XTERM, &[("NO_COLOR", "1")]]), ("TERM=dumb", &[&[("TERM", "dumb")]])];
 const NO_PAGER: &[Environment] = &[("PAGER=", &[XTERM, &[("PAGER", "")]])];
 const BARE: &[Environment] = &[("no home", &[]), ("invalid configuration", &[])];
+const USED_HOME: &[Environment] = &[("second run", &[]), ("third run, old files", &[])];
 
 impl Variant {
     /// Returns the name of the variant in reports, such as `slow-reader`.
@@ -74,6 +89,8 @@ impl Variant {
             Self::Full => "full",
             Self::Bare => "bare",
             Self::Xdg => "xdg",
+            Self::UsedHome => "used-home",
+            Self::ReadOnlyHome => "read-only-home",
         }
     }
 
@@ -89,6 +106,7 @@ impl Variant {
             Self::NoColour => NO_COLOUR,
             Self::NoPager => NO_PAGER,
             Self::Bare => BARE,
+            Self::UsedHome => USED_HOME,
             _ => &[],
         }
     }
@@ -101,19 +119,43 @@ impl Variant {
 
     /// Whether stdin is an open pipe without data in the environment with index `nth`.
     pub const fn opens_stdin(self, nth: u8) -> bool {
-        matches!(self, Self::OpenStdin) || matches!(self, Self::File) && nth == 1
+        matches!(self, Self::OpenStdin) || matches!(self, Self::File) && nth > 0
     }
 
     /// Whether most calls behave differently under this condition than when another program reads their output.
     /// Outcomes under such a condition are used only by checks that need it.
     pub const fn is_special(self) -> bool {
-        use Variant::{Bare, ColourPipe, Full, FullTerminal, NoColour, NoPager, TerminalIn, Xdg};
-        matches!(self, TerminalIn | FullTerminal | ColourPipe | NoColour | NoPager | Full | Bare | Xdg)
+        use Variant::{
+            Bare, ColourPipe, Full, FullTerminal, NoColour, NoPager, ReadOnlyHome, TerminalIn, Xdg,
+        };
+        matches!(
+            self,
+            TerminalIn | FullTerminal | ColourPipe | NoColour | NoPager | Full | Bare | Xdg | ReadOnlyHome
+        )
     }
 
     /// Whether stdout is a terminal under this condition.
     pub const fn has_terminal_out(self) -> bool {
         matches!(self, Self::Tty | Self::FullTerminal | Self::NoColour | Self::NoPager)
+    }
+
+    /// Whether the environment with index `nth` has a locale that only the checks of locales judge.
+    pub const fn has_rare_locale(self, nth: u8) -> bool {
+        matches!(self, Self::HostileEnv) && matches!(nth, 5 | 6)
+    }
+
+    /// Returns how often the call is made in the same home before the run, in the environment with index `nth`.
+    pub const fn earlier_calls(self, nth: u8) -> usize {
+        match (self, nth) {
+            (Self::UsedHome, 0) | (Self::File, 2) => 1,
+            (Self::UsedHome, 1) | (Self::SlowReader, 2) => 2,
+            _ => 0,
+        }
+    }
+
+    /// Whether the files in the home are made [`OLD`] before the run in the environment with index `nth`.
+    pub const fn has_old_files(self, nth: u8) -> bool {
+        self.earlier_calls(nth) == 2
     }
 
     /// Whether a run has no home folder in the environment with index `nth`.

@@ -4,21 +4,24 @@
 use super::context::{CheckContext, RunView};
 use super::verdict::{Reason, SKIPPED_BY_FAST};
 use crate::kit::difference;
-use agentnative_core::model::{CheckId, OutputFormat, Variant};
+use agentnative_core::model::{CheckId, Condition, OutputFormat, Variant};
 use agentnative_core::probe::{Probe, repetitions};
 use agentnative_core::run::{Observation, RunKey, TripwirePurpose};
 use std::collections::BTreeSet;
 
 /// Checks that may request repeated runs of a call, to find out what changes from run to run.
-pub(super) const REQUESTING_REPETITIONS: [CheckId; 9] = [
+pub(super) const REQUESTING_REPETITIONS: [CheckId; 12] = [
     CheckId::P1EnvFlag,
     CheckId::P1SecretPath,
     CheckId::P2ExitConsistent,
     CheckId::P2JsonAlias,
     CheckId::P2OutputComplete,
     CheckId::P2OutputFormat,
+    CheckId::P2OutputLocale,
     CheckId::P2OutputParity,
     CheckId::P2OutputPure,
+    CheckId::P6Precedence,
+    CheckId::P6ReadOnlyHome,
     CheckId::P7Quiet,
 ];
 
@@ -26,18 +29,18 @@ impl<'a> CheckContext<'a> {
     /// Returns the runs that are still needed to judge a call under the condition of `key`. If `key` is a combination
     /// of conditions and its run differs from the plain run, these are the runs under each condition alone.
     pub fn still_needed_runs(&'a self, key: &RunKey) -> Vec<RunKey> {
+        let is_included = || key.combinations().any(|combined| self.is_combination_like_plain(&combined));
         match key.replaced_run_keys() {
-            Some(parts) if !self.is_combination_like_plain(key) => match self.has_run(key) {
-                true => parts.into_iter().filter(|part| !self.has_run(part)).collect(),
-                false if parts.iter().all(|part| self.has_run(part)) => Vec::new(),
-                false => vec![key.clone()],
-            },
+            Some(parts) if !self.is_combination_like_plain(key) && !is_included() => {
+                match self.has_run(key) {
+                    true => parts.into_iter().filter(|part| !self.has_run(part)).collect(),
+                    false if parts.iter().all(|part| self.has_run(part)) => Vec::new(),
+                    false => vec![key.clone()],
+                }
+            }
             Some(_) => Vec::new(),
             None => {
-                let is_shown = self.has_run(key)
-                    || key
-                        .combination()
-                        .is_some_and(|combination| self.is_combination_like_plain(&combination));
+                let is_shown = self.has_run(key) || is_included();
                 if is_shown { Vec::new() } else { vec![key.clone()] }
             }
         }
@@ -54,6 +57,17 @@ impl<'a> CheckContext<'a> {
         let Some(parts) = key.replaced_run_keys() else { return false };
         let runs: Option<Vec<RunView>> = parts.iter().map(|part| self.find_run(part)).collect();
         runs.is_some_and(|runs| runs.iter().any(|run| !run.is_like_plain()))
+    }
+
+    /// Returns the run of `probe` in `format` under this condition alone, or else under a combination that includes it.
+    pub fn run_including(
+        &'a self,
+        probe: &Probe,
+        format: OutputFormat,
+        condition: Condition,
+    ) -> Option<RunView<'a>> {
+        let key = probe.plain_run(format).with_condition(condition);
+        self.run_by_key(&key).or_else(|| key.combinations().find_map(|combined| self.run_by_key(&combined)))
     }
 
     /// Returns the repeated runs of `probe` in `format`, which show what changes from run to run. If there are none,

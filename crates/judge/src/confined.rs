@@ -3,7 +3,7 @@
 
 use super::context::{CheckContext, RunView};
 use super::verdict::{Finding, Judgement};
-use agentnative_core::model::{CheckId, Confinement, Evidence, Stream};
+use agentnative_core::model::{CheckId, Confinement, Evidence, Stream, Variant};
 use agentnative_core::probe::Probe;
 use agentnative_core::run::{RunEnd, RunKey};
 
@@ -92,6 +92,8 @@ impl Obstacle {
                     || has_line_with(&[NO_NETWORK])
                     || !is_namespaces && has_line_with(&[&["ocket"], DENIED])
             }
+            // The plain run of the call is confined in the same way.
+            Self::ReadOnly if run.variant() == Variant::ReadOnlyHome => false,
             Self::ReadOnly => has_line_with(&[if is_namespaces { READ_ONLY } else { DENIED }]),
             Self::CrossDevice => is_namespaces && has_line_with(&[CROSS_DEVICE]),
             Self::Home => is_namespaces && has_line_with(&[NO_FILE, HOME_PREFIXES]),

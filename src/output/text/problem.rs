@@ -195,8 +195,9 @@ fn show_call(report: &mut ReportPage<'_>, evidence: &Evidence, also: Option<Stri
     }
     // The command line shows the variables already.
     let words = variant.filter(|variant| !report.verbose || *variant != Variant::HostileEnv);
-    let condition =
-        words.and_then(|variant| condition_phrase(variant, nth)).map(|words| format!("({words})"));
+    let condition = words
+        .and_then(|variant| condition_phrase(variant, nth, evidence.format))
+        .map(|words| format!("({words})"));
     let also = also.map(|also| format!("also: {also}"));
     for words in [condition, also].into_iter().flatten() {
         let gap = if cells.is_empty() { "" } else { "   " };
@@ -267,7 +268,7 @@ fn condition(variant: Option<Variant>) -> Option<String> {
     match variant? {
         Variant::Repeat | Variant::File | Variant::SlowReader => None,
         Variant::HostileEnv => Some("in other environments".to_owned()),
-        variant => condition_phrase(variant, 0),
+        variant => condition_phrase(variant, 0, None),
     }
 }
 

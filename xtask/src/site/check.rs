@@ -129,6 +129,7 @@ const fn derived_call(derived: DerivedKind) -> &'static str {
             "a declared probe that changes something, with its confirmation if it needs one"
         }
         DerivedKind::Again => "the same call a second time in the same folder",
+        DerivedKind::Concurrent => "the same call twice at the same time in the same folder",
         DerivedKind::Interrupted => "a declared probe that works for a while, interrupted by SIGTERM",
         DerivedKind::After => "the same call after one that was interrupted, in the same folder",
         DerivedKind::Sigint => "a declared probe that works for a while, interrupted by SIGINT",

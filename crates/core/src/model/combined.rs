@@ -7,11 +7,25 @@ use super::Variant;
 pub type Condition = (Variant, u8);
 
 /// The combined conditions. Each has the single conditions that it combines: one run under it replaces a run under each
-/// of them.
+/// of them. A combination with more conditions comes before one with a part of them, which older recordings contain.
 pub const COMBINED: &[(Condition, &[Condition])] = &[
     (
         (Variant::Tty, 1),
         &[(Variant::Tty, 0), (Variant::HostileEnv, 0), (Variant::HostileEnv, 1), (Variant::HostileEnv, 2)],
+    ),
+    (
+        (Variant::SlowReader, 2),
+        &[
+            (Variant::SlowReader, 0),
+            (Variant::HostileEnv, 3),
+            (Variant::HostileEnv, 4),
+            (Variant::HostileEnv, 5),
+            (Variant::UsedHome, 1),
+        ],
+    ),
+    (
+        (Variant::File, 2),
+        &[(Variant::File, 0), (Variant::OpenStdin, 0), (Variant::HostileEnv, 6), (Variant::UsedHome, 0)],
     ),
     ((Variant::SlowReader, 1), &[(Variant::SlowReader, 0), (Variant::HostileEnv, 3)]),
     ((Variant::File, 1), &[(Variant::File, 0), (Variant::OpenStdin, 0)]),
@@ -22,7 +36,14 @@ pub fn single_conditions(variant: Variant, nth: u8) -> Option<&'static [Conditio
     COMBINED.iter().find(|(combined, _)| *combined == (variant, nth)).map(|(_, parts)| *parts)
 }
 
-/// Returns the combined condition that includes this single condition; `None` if there is none.
-pub fn combined_condition(variant: Variant, nth: u8) -> Option<Condition> {
-    COMBINED.iter().find(|(_, parts)| parts.contains(&(variant, nth))).map(|(combined, _)| *combined)
+/// Returns the combined conditions that include this condition, which may itself be a combined one.
+pub fn combined_conditions(condition: Condition) -> impl Iterator<Item = Condition> {
+    let (variant, nth) = condition;
+    let own = single_conditions(variant, nth);
+    let includes = move |parts: &[Condition]| match own {
+        Some(own) => own.iter().all(|part| parts.contains(part)),
+        None => parts.contains(&condition),
+    };
+    let all = COMBINED.iter().filter(move |(combined, parts)| *combined != condition && includes(parts));
+    all.map(|(combined, _)| *combined)
 }

@@ -1,6 +1,6 @@
 //! Names and descriptions of the conditions of runs, for reports.
 
-use super::{Variant, single_conditions};
+use super::{OutputFormat, Variant, single_conditions};
 
 /// Returns the name of a condition for reports: the name of the variant, and the name of its environment if it has
 /// several. For a repetition, its number from 1 follows instead.
@@ -23,16 +23,24 @@ pub fn condition_assignments(variant: Variant, nth: u8) -> String {
     added.map(|(name, value)| format!("{name}={value} ")).collect()
 }
 
+/// Returns the number of columns of a terminal on which a call prints `format`. Data must not depend on the width, and text
+/// on a wide terminal is complete.
+pub const fn terminal_columns(format: OutputFormat) -> u16 {
+    if format.is_json() { 20 } else { 500 }
+}
+
 /// Returns a phrase that describes a condition after a command line, such as `on a terminal`; `None` for a plain run.
 /// For an environment, the phrase contains only the first variables, which are enough to reproduce the result.
-pub fn condition_phrase(variant: Variant, nth: u8) -> Option<String> {
+pub fn condition_phrase(variant: Variant, nth: u8, format: Option<OutputFormat>) -> Option<String> {
     let words = match variant {
         Variant::Plain => return None,
-        Variant::Tty | Variant::SlowReader if nth == 1 => {
-            let single = condition_phrase(variant, 0).unwrap_or_default();
+        Variant::Tty | Variant::SlowReader if nth > 0 => {
+            let single = condition_phrase(variant, 0, format).unwrap_or_default();
             return Some(format!("{single}{}", first_variables(variant, nth)));
         }
         Variant::File if nth == 1 => "into a file with stdin left open",
+        Variant::File if nth == 2 => "into a file with stdin left open, in the home of an earlier call",
+        Variant::Tty if format.is_some_and(OutputFormat::is_json) => "on a terminal of 20 columns",
         Variant::Tty => "on a terminal",
         Variant::SlowReader => "with a slow reader",
         Variant::File => "into a file",
@@ -49,6 +57,9 @@ pub fn condition_phrase(variant: Variant, nth: u8) -> Option<String> {
         Variant::Bare if nth == 0 => "without HOME",
         Variant::Bare => "with an invalid configuration file",
         Variant::Xdg => "with the XDG folders outside the home",
+        Variant::UsedHome if nth == 0 => "in the home of an earlier call",
+        Variant::UsedHome => "in the home of two earlier calls, whose files are 30 days old",
+        Variant::ReadOnlyHome => "with a read-only home",
         Variant::HostileEnv => return Some(first_variables(variant, nth).trim_start().to_owned()),
     };
     Some(words.to_owned())

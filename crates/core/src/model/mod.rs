@@ -14,8 +14,8 @@ mod toolkit;
 pub use agentnative_contract::{OutputFormat, Stream};
 pub use agentnative_helper::{Confinement, Variant};
 pub use check_id::{CheckId, matches_pattern, nearest_pattern, unknown_id_error};
-pub use combined::{COMBINED, Condition, combined_condition, single_conditions};
-pub use condition::{condition_assignments, condition_name, condition_phrase};
+pub use combined::{COMBINED, Condition, combined_conditions, single_conditions};
+pub use condition::{condition_assignments, condition_name, condition_phrase, terminal_columns};
 pub use docs::{DOCS_URL, Topic};
 pub use edition::Edition;
 pub use exploration::{

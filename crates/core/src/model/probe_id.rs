@@ -58,6 +58,8 @@ pub enum DerivedKind {
     Confirmed,
     /// A declared probe that changes something, called a second time in the same folder.
     Again,
+    /// A declared probe that changes something, called twice at the same time in the same folder.
+    Concurrent,
     /// A long-running declared probe, interrupted by SIGTERM.
     Interrupted,
     /// A long-running declared probe, called in the folder in which SIGTERM interrupted it before.
@@ -137,6 +139,8 @@ pub enum Case {
     OptionOf(String),
     /// The call with this environment variable (first) set to this value (second).
     Variable(String, String),
+    /// The call with an option, and with this environment variable set to another value than that of the option.
+    OptionOver(String),
 }
 
 impl Case {

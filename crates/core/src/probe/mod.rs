@@ -27,4 +27,4 @@ pub use profile::TargetProfile;
 pub use recording::Recording;
 pub use scenarios::STALLED_CALL_TIMEOUT;
 pub use spec::{RunEnvironment, place_port, run_specs};
-pub use variable_options::{DISABLED_VALUES, ENABLED_VALUE, VariableOption, variable_options};
+pub use variable_options::{DISABLED_VALUES, ENABLED_VALUE, OFF_VALUE, VariableOption, variable_options};

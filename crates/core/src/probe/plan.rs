@@ -150,7 +150,8 @@ fn runs_of(
                 let possible = variants_of(kind);
                 let replaces_text = kind != DerivedKind::NoFormat || has_call_without_format(profile);
                 let idempotent = probe.effect.as_ref().is_some_and(|effect| effect.idempotent);
-                let has_repetition = idempotent || probe.call.interrupt.is_some();
+                let has_repetition =
+                    idempotent || kind == DerivedKind::Concurrent || probe.call.interrupt.is_some();
                 let is_confirmation = matches!(kind, DerivedKind::Unconfirmed | DerivedKind::Confirmed);
                 let has_no_input = probe.common_option(CommonOption::NoInput, profile).args().is_some();
                 let fits = |variant: &Variant| {
@@ -197,6 +198,7 @@ const fn variants_of(kind: DerivedKind) -> &'static [Variant] {
         DerivedKind::Unconfirmed => &[Variant::Tty, Variant::OpenStdin, Variant::FullTerminal],
         DerivedKind::Confirmed => &[Variant::Repeat, Variant::FullTerminal, Variant::Xdg],
         DerivedKind::Timeout => &[Variant::Bare],
+        DerivedKind::Concurrent => &[Variant::Repeat],
         DerivedKind::NoFormat => &[
             Variant::TerminalIn,
             Variant::ColourPipe,
@@ -224,6 +226,12 @@ fn is_informative(probe: &Probe, profile: &TargetProfile, format: OutputFormat, 
         Variant::Bare | Variant::Xdg => {
             !has_no_format && probe.formats.first() == Some(&format) && probe.prints_data()
         }
+        Variant::ReadOnlyHome => {
+            let json = probe.formats.iter().find(|format| format.is_json());
+            let compared = json.or(probe.formats.first());
+            compared == Some(&format) && probe.prints_data() && probe.effect.is_none()
+        }
+        Variant::UsedHome => probe.prints_data() && probe.effect.is_none() && format.is_json(),
         // A prompt does not depend on the format, and a call that fails may prompt before.
         Variant::TerminalIn => {
             let json = probe.prints_data() && format == OutputFormat::Json;
@@ -261,8 +269,16 @@ fn indices(
     let all = match variant {
         // An invalid file needs a declared path, and most calls except those of the target itself need a home.
         Variant::Bare => u8::from(!is_target_call)..1 + u8::from(profile.conventions.config_file.is_some()),
-        Variant::Repeat if format.is_json() => 0..REPETITIONS,
+        Variant::Repeat if format.is_json() || probe.is_kind(DerivedKind::Concurrent) => 0..REPETITIONS,
+        // The second run can be combined with others in JSON only.
+        Variant::UsedHome => u8::from(format != OutputFormat::Json)..2,
         _ => 0..variant.environments().len().max(1) as u8,
     };
-    all.filter(move |nth| single_conditions(variant, *nth).is_none())
+    // Text may depend on the width, and only JSON can be combined with the last environment.
+    let is_left_out = move |nth: &u8| match (variant, format) {
+        (Variant::HostileEnv, OutputFormat::Text) => matches!(nth, 4 | 6),
+        (Variant::HostileEnv, OutputFormat::Jsonl) => *nth == 6,
+        _ => false,
+    };
+    all.filter(move |nth| !is_left_out(nth) && single_conditions(variant, *nth).is_none())
 }

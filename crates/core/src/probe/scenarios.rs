@@ -117,7 +117,10 @@ impl Scenarios<'_> {
             DerivedKind::Confirmed => {
                 vec![self.call(kind, "in full", probe.call.args.clone(), self.simplest_format())]
             }
-            DerivedKind::Again if effect.idempotent => {
+            DerivedKind::Concurrent => {
+                vec![self.call(kind, "twice at once", probe.call.args.clone(), self.simplest_format())]
+            }
+            DerivedKind::Again => {
                 let mut again = self.call(kind, "again", probe.call.args.clone(), self.simplest_format());
                 again.call.setup.push(again.args_in(again.formats[0], self.profile));
                 vec![again]

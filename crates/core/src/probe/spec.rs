@@ -4,7 +4,7 @@ use super::placeholders::replace_placeholder;
 use super::{Probe, TargetProfile};
 use crate::catalogue::DerivedKind;
 use crate::config::{FILE_PLACEHOLDER, Isolation, PORT_PLACEHOLDER, STALLED_PLACEHOLDER, Workspace};
-use crate::model::{OutputFormat, ProbeId, Variant};
+use crate::model::{OutputFormat, ProbeId, Variant, terminal_columns};
 use crate::run::{
     self, Interruption, Job, Limits, RunKey, RunSpec, Secret, SetupCall, StopSignal, TripwirePurpose,
 };
@@ -158,6 +158,8 @@ fn spec(
         snapshots: needs_snapshots(probe, key.variant) || secret.is_some(),
         secret,
         env,
+        is_doubled: probe.is_kind(DerivedKind::Concurrent),
+        columns: terminal_columns(key.format),
         variant: key.variant,
         environment: key.nth,
         stdin,

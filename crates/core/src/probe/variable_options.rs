@@ -9,7 +9,9 @@ use crate::model::{Case, OutputFormat};
 /// The value of an environment variable that turns its option on.
 pub const ENABLED_VALUE: &str = "1";
 /// The values of an environment variable that leave its option off.
-pub const DISABLED_VALUES: [&str; 3] = ["0", "false", ""];
+pub const DISABLED_VALUES: [&str; 3] = [OFF_VALUE, "false", ""];
+/// The usual value of an environment variable that leaves its option off.
+pub const OFF_VALUE: &str = "0";
 
 /// Maximum number of probes with which each option and its variable are tried.
 const MAX_PROBES: usize = 3;
@@ -86,12 +88,25 @@ fn pair_calls(pair: &VariableOption, probe: &Probe, profile: &TargetProfile) -> 
         call.call.env.insert(pair.variable.clone(), value.to_owned());
         call
     };
+    let over = Case::OptionOver(pair.variable.clone());
+    let with_other_value = |mut call: Probe, value: &str| {
+        call.call.env.insert(pair.variable.clone(), value.to_owned());
+        call
+    };
     if let Some(format) = pair.format {
-        let applies = probe.formats.contains(&format);
-        return applies
-            .then(|| Probe { formats: vec![format], ..with_variable(format.name()) })
-            .into_iter()
-            .collect();
+        if !probe.formats.contains(&format) {
+            return Vec::new();
+        }
+        let selected = Probe { formats: vec![format], ..with_variable(format.name()) };
+        let has_text = probe.formats.contains(&OutputFormat::Text)
+            && !profile.format_args(OutputFormat::Text).is_empty()
+            && probe.asks_format;
+        let label = format!("text over {}", pair.set(format.name()));
+        let other = has_text.then(|| {
+            let call = derive_from(DerivedKind::EnvFlag, over, probe, &label);
+            with_other_value(Probe { formats: vec![OutputFormat::Text], ..call }, format.name())
+        });
+        return [selected].into_iter().chain(other).collect();
     }
     let index = flagged::option_index(probe, profile);
     let args =
@@ -99,6 +114,8 @@ fn pair_calls(pair: &VariableOption, probe: &Probe, profile: &TargetProfile) -> 
     let label = format!("{} for {}", pair.flag, pair.variable);
     let case = Case::OptionOf(pair.variable.clone());
     let with_flag = call(case, &label).with_args(without_format(&args));
+    let label = format!("{} over {}", pair.flag, pair.set(OFF_VALUE));
+    let other = with_other_value(call(over, &label).with_args(without_format(&args)), OFF_VALUE);
     let values = [ENABLED_VALUE].into_iter().chain(DISABLED_VALUES);
-    std::iter::once(with_flag).chain(values.map(with_variable)).collect()
+    [with_flag, other].into_iter().chain(values.map(with_variable)).collect()
 }

@@ -1,6 +1,6 @@
 //! The key and the specification of a run.
 
-use crate::model::{Condition, OutputFormat, ProbeId, Variant, combined_condition, single_conditions};
+use crate::model::{Condition, OutputFormat, ProbeId, Variant, combined_conditions, single_conditions};
 use agentnative_helper::Job;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
@@ -38,9 +38,9 @@ impl RunKey {
         Some(parts.iter().map(|part| self.with_condition(*part)).collect())
     }
 
-    /// Returns the key of the run under a combined condition that can replace this run; `None` if there is none.
-    pub fn combination(&self) -> Option<Self> {
-        combined_condition(self.variant, self.nth).map(|combined| self.with_condition(combined))
+    /// Returns the keys of the runs under combined conditions that can replace this run.
+    pub fn combinations(&self) -> impl Iterator<Item = Self> {
+        combined_conditions((self.variant, self.nth)).map(|combined| self.with_condition(combined))
     }
 }
 

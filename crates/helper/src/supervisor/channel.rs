@@ -38,7 +38,7 @@ pub(super) fn open_channels(
     start: Instant,
 ) -> io::Result<Channels> {
     let mut ids = StdioIds::default();
-    let mut terminal = || terminal.take().map_or_else(Terminal::open, Ok);
+    let mut terminal = || terminal.take().map_or_else(Terminal::open, Ok)?.with_columns(job.columns);
     let capture = || CaptureBuffer::new(common.root.capture_folder(), limit);
     let stream = |source, pace| Stream::new(source, pace, capture(), start);
     let (stdin, feed) = match &job.stdin {

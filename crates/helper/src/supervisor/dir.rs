@@ -6,8 +6,8 @@
 
 use crate::sys::{self, none_if_missing};
 use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, Timestamps, fchmod, fstat, futimens, mkdirat, openat,
-    readlinkat, renameat_with, statat, symlinkat, unlinkat,
+    AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps, fchmod, fstat, futimens,
+    mkdirat, openat, readlinkat, renameat_with, statat, symlinkat, unlinkat, utimensat,
 };
 use rustix::io::Errno;
 use rustix::path::Arg;
@@ -182,6 +182,12 @@ impl Dir {
         }
     }
 
+    /// Sets the time of the last change and of the last access of an entry. Does not follow a symbolic link.
+    pub fn set_time(&self, name: impl Arg, time: Timespec) -> io::Result<()> {
+        let times = Timestamps { last_access: time, last_modification: time };
+        Ok(utimensat(&self.0, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
+    }
+
     /// Sets the permissions and the times of this folder to those in `stat`.
     fn set_permissions_and_times(&self, stat: &Stat) -> io::Result<()> {
         fchmod(&self.0, permissions(stat))?;
@@ -300,7 +306,7 @@ pub(super) fn permissions(stat: &Stat) -> Mode {
 }
 
 fn times(stat: &Stat) -> Timestamps {
-    let at = |sec, nsec| rustix::fs::Timespec { tv_sec: sec, tv_nsec: i64::try_from(nsec).unwrap_or(0) };
+    let at = |sec, nsec| Timespec { tv_sec: sec, tv_nsec: i64::try_from(nsec).unwrap_or(0) };
     Timestamps {
         last_access: at(stat.st_atime, stat.st_atime_nsec),
         last_modification: at(stat.st_mtime, stat.st_mtime_nsec),

@@ -32,6 +32,9 @@ pub(super) async fn execute(common: &Common, job: &Job, kind: CallKind, stop: St
         if let Some(outcome) = run_setup_calls(common, job, &folder, &stop).await? {
             return Ok(outcome);
         }
+        if let Some(outcome) = make_earlier_calls(common, job, &folder, &stop).await? {
+            return Ok(outcome);
+        }
         folder.place_config_file(job)?;
         let folder = Arc::new(folder);
         let before = snapshot(job, &folder).await?;
@@ -44,7 +47,10 @@ pub(super) async fn execute(common: &Common, job: &Job, kind: CallKind, stop: St
         let job = with_address.as_ref().unwrap_or(job);
         let with_file = folder.place_secret(job)?;
         let job = with_file.as_ref().unwrap_or(job);
-        let mut result = supervise_call(common, job, &folder, kind, stop).await;
+        let mut result = match job.is_doubled {
+            false => supervise_call(common, job, &folder, kind, stop).await,
+            true => supervise_pair(common, job, &folder, stop).await,
+        };
         if let (Ok(outcome), Some(server)) = (&mut result, stalled) {
             outcome.connections = Some(server.connections());
         }
@@ -115,6 +121,37 @@ async fn run_setup_calls(
         return Ok(Some(not_started(number, message)));
     }
     Ok(None)
+}
+
+/// Makes the call of a job in the folder of its run as often as its variant requires, and makes the files in the home
+/// old if the variant requires that. Returns `None` if the run can be made; if a call does not end by itself, returns the
+/// outcome that the run has instead.
+async fn make_earlier_calls(
+    common: &Common,
+    job: &Job,
+    folder: &RunFolder,
+    stop: &Stop,
+) -> io::Result<Option<Outcome>> {
+    let call = Job { variant: Variant::Plain, environment: 0, ..job.clone() };
+    for _ in 0..job.variant.earlier_calls(job.environment) {
+        let outcome = supervise_call(common, &call, folder, CallKind::Run, stop.clone()).await?;
+        if !matches!(outcome.end, RunEnd::Exited(_) | RunEnd::Signaled(_)) {
+            return Ok(Some(outcome));
+        }
+    }
+    if job.variant.has_old_files(job.environment) {
+        folder.make_home_old()?;
+    }
+    Ok(None)
+}
+
+/// Makes the call of a job twice at the same time in the folder of its run. Returns the outcome of the call that did not
+/// exit with 0, or of the first one.
+async fn supervise_pair(common: &Common, job: &Job, folder: &RunFolder, stop: Stop) -> io::Result<Outcome> {
+    let call = |stop| supervise_call(common, job, folder, CallKind::Run, stop);
+    let (first, second) = tokio::join!(call(stop.clone()), call(stop));
+    let (first, second) = (first?, second?);
+    Ok(if first.end == RunEnd::Exited(0) { second } else { first })
 }
 
 /// Takes a snapshot of the files of a run. `None` if the job needs no snapshot or a folder cannot be read.

@@ -5,8 +5,8 @@ use super::removal::{self, remove};
 use super::stalled::replace_text;
 use super::tripwires;
 use crate::sys::{self, EMPTY_FOLDER, MACHINE_FOLDER, none_if_missing};
-use crate::{Area, Job, Template, TripwireCall, TripwirePurpose, Variant, Workspace};
-use rustix::fs::{Mode, fstat};
+use crate::{Area, Job, OLD, Template, TripwireCall, TripwirePurpose, Variant, Workspace};
+use rustix::fs::{Mode, Timespec, fstat};
 use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Permissions};
@@ -16,6 +16,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::SystemTime;
 
 /// Maximum number of entries that are read of the folder for temporary files, in a search for other helpers.
 const MAX_SIBLINGS: usize = 10_000;
@@ -206,6 +207,16 @@ impl RunFolder {
         let (home, file) = (self.dir.open_folder(HOME)?, Path::new(file));
         none_if_missing(home.remove_below(file))?;
         write(&home, file, INVALID_CONFIG)
+    }
+
+    /// Makes all files in the home [`OLD`], as far as they can be read.
+    pub fn make_home_old(&self) -> io::Result<()> {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let seconds = now.saturating_sub(OLD).as_secs();
+        let time = Timespec { tv_sec: i64::try_from(seconds).unwrap_or(0), tv_nsec: 0 };
+        let Some(home) = self.area(Area::Home)? else { return Ok(()) };
+        home.walk(&mut |folder, name, _, _| folder.set_time(name, time)).unwrap_or_default();
+        Ok(())
     }
 
     /// Moves the folders of the XDG variables, such as `.config`, out of the home, with the files that its template put

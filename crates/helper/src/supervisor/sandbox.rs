@@ -97,6 +97,9 @@ impl SandboxSpec {
             }
             StartFolder::Own => {}
         }
+        if job.variant == Variant::ReadOnlyHome {
+            protected.push(folder.home().into());
+        }
         // A run cannot start far more processes than its limit before it is ended for exceeding the limit. The kernel
         // reuses IDs from `MIN_PROCESS_ID` on.
         let processes = job.limits.processes.clamp(MIN_PROCESSES, MAX_PROCESSES);

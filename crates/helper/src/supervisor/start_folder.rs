@@ -3,7 +3,7 @@
 use super::common::Common;
 use super::folder::RunFolder;
 use super::git::git_folder;
-use crate::Job;
+use crate::{Job, Variant};
 use rustix::fs::{Access, access};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -80,14 +80,18 @@ pub(super) fn protected_paths(job: &Job, folder: &Path) -> Vec<OsString> {
     all.filter(|path| path != folder && path.starts_with(folder)).map(PathBuf::into_os_string).collect()
 }
 
-/// Returns the folders that a run confined by Landlock may write to: its own folder, and its start folder if the job
-/// writes to that.
+/// Returns the folders that a run confined by Landlock may write to: its own folder, or those in it that are not its home
+/// if that is read-only, and its start folder if the job writes to that.
 pub(super) fn writable_folders(common: &Common, job: &Job, folder: &RunFolder) -> Vec<OsString> {
     let real = match StartFolder::for_job(job, &common.homes) {
         StartFolder::Real(path) => Some(path.into_os_string()),
         _ => None,
     };
-    std::iter::once(folder.path().into()).chain(real).collect()
+    let own = match job.variant {
+        Variant::ReadOnlyHome => vec![folder.runtime(), folder.temporary(), folder.workspace()],
+        _ => vec![folder.path().to_owned()],
+    };
+    own.into_iter().filter(|path| path.exists()).map(PathBuf::into_os_string).chain(real).collect()
 }
 
 const GIT: &str = ".git";

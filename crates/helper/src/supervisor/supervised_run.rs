@@ -24,7 +24,7 @@ use crate::outcome::ETIMEDOUT;
 use crate::sys::{self, CpuTimes, StdioIds, WaitDetector, WaitState};
 use crate::{
     Confinement, FileLock, Interruption, Job, Outcome, Ready, RequestedConfinement, RunEnd, Starvation,
-    StopSignal, Waiting,
+    StopSignal, Variant, Waiting,
 };
 use rustix::process::{Signal, getpid};
 use std::io;
@@ -144,7 +144,9 @@ async fn plan(
         None => job.cwd.clone(),
     };
     // Without `HOME`, a program can still find the home of the user.
-    let is_confined = job.isolation > RequestedConfinement::None || job.variant.lacks_home(job.environment);
+    let is_confined = job.isolation > RequestedConfinement::None
+        || job.variant.lacks_home(job.environment)
+        || job.variant == Variant::ReadOnlyHome;
     let level = match wants_namespaces(job).then_some(common.zygote()) {
         Some(zygote) => match zygote.await {
             Ok(_) => ConfinementLevel::Namespaces,

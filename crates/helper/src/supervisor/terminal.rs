@@ -7,7 +7,8 @@ use rustix::termios::{
 use std::io;
 use std::os::fd::OwnedFd;
 
-const WINDOW_SIZE: Winsize = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+/// Number of rows of each terminal.
+const ROWS: u16 = 24;
 
 /// A pseudoterminal that passes output on unchanged and does not echo input.
 pub(super) struct Terminal {
@@ -30,9 +31,14 @@ impl Terminal {
         modes.output_modes.remove(OutputModes::OPOST);
         modes.local_modes.remove(LocalModes::ECHO);
         tcsetattr(&slave, OptionalActions::Now, &modes)?;
-        tcsetwinsize(&slave, WINDOW_SIZE)?;
         let name = ptsname(&master, Vec::new())?.into_bytes();
         Ok(Self { master, slave, name })
+    }
+
+    /// Returns the terminal with this number of columns.
+    pub fn with_columns(self, columns: u16) -> io::Result<Self> {
+        tcsetwinsize(&self.slave, Winsize { ws_row: ROWS, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 })?;
+        Ok(self)
     }
 }
 

@@ -11,6 +11,7 @@ mod flag_position;
 mod network;
 mod pages;
 mod scenario;
+mod variables;
 mod waiting;
 
 pub use absent::{absent_feature, absent_format};
@@ -32,4 +33,5 @@ pub use pages::{
     stdout_start, target_names,
 };
 pub use scenario::{lacking, scenario_run};
+pub use variables::{SwitchRuns, fail_at_difference, has_same_output, judge_variables, variable_run};
 pub use waiting::{judge_hang, looks_like_question, shows_pages};

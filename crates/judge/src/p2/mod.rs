@@ -8,6 +8,7 @@ mod errors;
 mod exits;
 mod further_formats;
 mod interface;
+mod locale;
 pub mod locked;
 mod optional_features;
 mod order;
@@ -61,6 +62,7 @@ pub(super) const CHECKS: &[CheckRow] = &[
     (CheckId::P2Raw, further_formats::judge_raw_output),
     (CheckId::P2OutputOrder, order::judge_order),
     (CheckId::P2OutputEmpty, empty::judge_empty_lists),
+    (CheckId::P2OutputLocale, locale::judge_locales),
     (CheckId::P2OutputVersion, optional_features::judge_output_version),
     (CheckId::P2SchemaFile, |context| ProjectEvidence::collect(context).schema_file()),
 ];

@@ -77,7 +77,7 @@ fn has_order_of(run: &RunView, plain: &RunView) -> Assertion {
 }
 
 /// Reads the document, or the records, on stdout.
-fn records(run: &RunView) -> Result<Vec<Tape>, Reason> {
+pub(super) fn records(run: &RunView) -> Result<Vec<Tape>, Reason> {
     let bytes = run.bytes(Stream::Stdout);
     if bytes.len() > MAX_COMPARED {
         return Err(run.too_long());

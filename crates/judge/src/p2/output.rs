@@ -260,7 +260,11 @@ fn is_on_stderr(run: &RunView) -> bool {
 pub fn judge_output_purity(context: &CheckContext) -> Judgement {
     let assertions = context.data_runs().flat_map(|run| match run.variant() {
         Variant::Plain => vec![judge_plain(&run)],
-        Variant::Tty | Variant::HostileEnv => unless_by_chance(&run, judge_condition(&run)),
+        // Another check judges rare locales.
+        variant if variant.has_rare_locale(run.observation.key.nth) => Vec::new(),
+        Variant::Tty | Variant::HostileEnv | Variant::UsedHome => {
+            unless_by_chance(&run, judge_condition(&run))
+        }
         _ if run.expects_plain_stdout() => judge_repetition(&run).into_iter().collect(),
         _ => Vec::new(),
     });

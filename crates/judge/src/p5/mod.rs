@@ -3,6 +3,7 @@
 
 mod announced;
 mod changing;
+mod concurrent;
 mod confirm;
 mod dry_run;
 mod idempotent;
@@ -17,5 +18,6 @@ pub(super) const CHECKS: &[CheckRow] = &[
     (CheckId::P5Confirm, confirm::confirm),
     (CheckId::P5ReadOnly, read_only::read_only),
     (CheckId::P5Idempotent, idempotent::idempotent),
+    (CheckId::P5Concurrent, concurrent::concurrent),
     (CheckId::P5Refusal, refusal::refusal),
 ];

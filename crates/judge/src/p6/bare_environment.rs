@@ -26,7 +26,7 @@ fn ends_as_usual(run: &RunView) -> Assertion {
     if code == plain_code {
         return Ok(());
     }
-    let condition = condition_phrase(run.variant(), run.observation.key.nth).unwrap_or_default();
+    let condition = condition_phrase(run.variant(), run.observation.key.nth, None).unwrap_or_default();
     let call = &run.probe.name;
     let detail = format!("`{call}` exits with {code} {condition}, expected {plain_code}");
     run.failed_at_reason("exit", Stream::Stderr, detail)

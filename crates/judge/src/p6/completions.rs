@@ -47,7 +47,7 @@ pub fn completions(context: &CheckContext) -> Judgement {
 fn prints_script(run: &RunView) -> Assertion {
     let (context, call) = (run.context, &run.probe.name);
     run.ended()?;
-    let condition = condition_phrase(run.variant(), run.observation.key.nth);
+    let condition = condition_phrase(run.variant(), run.observation.key.nth, None);
     let condition = condition.map(|words| format!(" {words}")).unwrap_or_default();
     if run.exit() != Some(0) {
         let detail = format!("`{call}` exits with {}{condition}, expected 0", display_exit(run.exit()));

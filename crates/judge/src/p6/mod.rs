@@ -4,12 +4,16 @@ mod bare_environment;
 mod color_flag;
 mod completions;
 mod global_flags;
+mod locale;
 mod no_color;
 mod no_pager;
+mod precedence;
+mod read_only_home;
 mod sigint;
 mod sigterm;
 mod stdin;
 mod timeout;
+mod width;
 mod xdg;
 
 use super::row::CheckRow;
@@ -27,4 +31,8 @@ pub(super) const CHECKS: &[CheckRow] = &[
     (CheckId::P6Xdg, xdg::xdg),
     (CheckId::P6ColorFlag, color_flag::color_flag),
     (CheckId::P6Stdin, stdin::stdin),
+    (CheckId::P6Width, width::width),
+    (CheckId::P6Locale, locale::locale),
+    (CheckId::P6ReadOnlyHome, read_only_home::read_only_home),
+    (CheckId::P6Precedence, precedence::precedence),
 ];

@@ -67,12 +67,14 @@ const MUTATIONS: &[(&str, &str)] = &[
     ("schema-is-prose", "p2-schema-print"),
     ("schema-of-something-else", "p2-schema-print"),
     ("alias-ignored", "p2-json-alias"),
+    ("no-accents-in-ascii", "p2-output-locale"),
 ];
 
 /// The probes; each check runs those that it needs.
-const PROBES: [(&str, &str); 6] = [
+const PROBES: [(&str, &str); 7] = [
     ("list", "args = [\"--script\", \"SCRIPTS/two-tools.json\", \"a query\"]\nstream = true"),
     ("words", "args = [\"what can you do?\"]"),
+    ("accents", "args = [\"what can you do, Zoë?\"]"),
     ("failure", "args = [\"--script\", \"SCRIPTS/failure.json\", \"a query\"]\nexit = 1"),
     ("no-query", "args = []\nexit = 2"),
     ("no-key", "args = [\"--provider\", \"openai\", \"a query\"]\nexit = 77"),
@@ -89,6 +91,7 @@ fn probe_names_for(checks: &[&str]) -> &'static [&'static str] {
         ["p2-exit-config"] => &["bad-configuration"],
         ["p2-exit-consistent" | "p2-exit-success"] => &["words", "failure"],
         ["p2-envelope"] => &["list", "words"],
+        ["p2-output-locale"] => &["accents"],
         ["p2-jsonl-prompt" | "p2-output-jsonl" | "p2-output-parity" | "p2-broken-pipe"] => &["list"],
         _ => &["words"],
     }
@@ -140,7 +143,7 @@ fn the_agent_passes_every_check_of_principle_2() {
         result["status"] == if is_exception { "not-applicable" } else { "pass" }
     };
     let other: Vec<&Value> = results.iter().filter(|result| !passes(result)).collect();
-    assert!(other.is_empty() && results.len() == 43, "{} results, {other:#?}", results.len());
+    assert!(other.is_empty() && results.len() == 44, "{} results, {other:#?}", results.len());
 }
 
 #[test]
