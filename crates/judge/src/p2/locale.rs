@@ -43,22 +43,26 @@ fn judge_locale<'a>(plain: &RunView<'a>, probe: &'a Probe, locale: u8) -> Option
     let judge = || {
         plain.parsed()?;
         let expected = texts(plain)?;
-        // Another check judges whether the output of the usual locales is valid.
-        if !run.variant().has_rare_locale(run.observation.key.nth) {
-            run.parsed()?;
-        } else if run.exited()? != plain.exited()? {
-            let detail = format!("exits with {} in this locale, expected {}", run.exited()?, plain.exited()?);
-            return run.failed_at_reason("exit-code", Stream::Stderr, detail);
-        } else if let Some(problem) = run.scan().first_structural_problem() {
-            let usual = context.run_including(probe, plain.format(), (Variant::HostileEnv, GERMAN));
-            if let Some(usual) = usual.filter(|usual| usual.scan().first_structural_problem().is_some()) {
-                return Err(usual
-                    .blocked_by(CheckId::P2OutputPure, "the data depend on the locale".into())
-                    .into());
-            }
-            let detail = format!("stdout is not valid in this locale: {}", problem.message);
-            return run.failed_at("not-data", Stream::Stdout, problem.position, detail);
+        let problem = |run: &RunView| run.scan().first_structural_problem().cloned();
+        let usual = context.run_including(probe, plain.format(), (Variant::HostileEnv, GERMAN));
+        // Another check judges the usual locales.
+        if let Some(usual) = usual.filter(|usual| problem(usual).is_some()) {
+            return Err(usual
+                .blocked_by(CheckId::P2OutputPure, "the data depend on the locale".into())
+                .into());
         }
+        if run.variant().has_rare_locale(run.observation.key.nth) {
+            if run.exited()? != plain.exited()? {
+                let detail =
+                    format!("exits with {} in this locale, expected {}", run.exited()?, plain.exited()?);
+                return run.failed_at_reason("exit-code", Stream::Stderr, detail);
+            }
+            if let Some(problem) = problem(&run) {
+                let detail = format!("stdout is not valid in this locale: {}", problem.message);
+                return run.failed_at("not-data", Stream::Stdout, problem.position, detail);
+            }
+        }
+        run.usable()?;
         let found = texts(&run)?;
         if altered(&expected, &expected, &found, locale).is_none() {
             return Ok(());
