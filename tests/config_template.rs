@@ -278,6 +278,16 @@ fn help_is_called_only_as_documented_and_within_limits() {
     assert!(
         generate(&commands, &[], &[]).contains("# Note: the help pages of its subcommands were not read")
     );
+    // A help flag that prints the help of any command documents the call; one of its own command does not.
+    for (flag, calls_expected) in [
+        ("  -help  Show this help output, or the help for a specified subcommand.", "list -help, wipe -help"),
+        ("  -h, --help  Show help for command", "list --help, wipe --help"),
+        ("  -h, --help  Show the help of the command", ""),
+    ] {
+        let page = undocumented.replace("  -h, --help  Show help", flag);
+        let (_, calls) = explore(&[("", &page), ("list -help", "Lists"), ("list --help", "Lists")]);
+        assert_eq!(calls.join(", "), calls_expected, "{flag}");
+    }
     // A page that repeats the one of the target does not count; after three of them no more are requested.
     let documented = format!("{undocumented}\nRun 'tool COMMAND --help' for more.\n  x1 x\n")
         .replace("  wipe", "  one  1\n  two  2\n  three  3\n  wipe");

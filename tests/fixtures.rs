@@ -272,7 +272,8 @@ fn each_violation_triggers_its_check_and_no_other() {
         if optional_checks().all(|optional| optional != id) {
             return unless_triggered(path, &report, BTreeSet::from([id]));
         }
-        let accepts = || (result["status"] != "not-applicable").then(|| format!("{}: {result}", path.display()));
+        let accepts =
+            || (result["status"] != "not-applicable").then(|| format!("{}: {result}", path.display()));
         unless_triggered(path, &report, BTreeSet::new()).or_else(accepts)
     });
     // The kinds of a lock are the rules of `contract diff`, which have their own examples. A value that is nested too

@@ -34,6 +34,7 @@ mod help_examples;
 mod help_pages;
 mod html;
 mod identity;
+mod interface_pages;
 #[path = "support/python.rs"]
 mod interpreter;
 mod judging;

@@ -140,6 +140,26 @@ fn an_option_that_misses_a_value_is_undecided_not_removed() {
 }
 
 #[test]
+fn a_command_that_vanished_from_the_help_is_called() {
+    let changes_with = |commands: &str, rm: &str| {
+        let folder = Folder::with(&tool(1));
+        let known = format!(
+            "case $1 in {commands} | -*) ;; *) echo \"tasks: unknown command $1\" >&2; exit 2 ;; esac\n{rm}\npage=usage\n"
+        );
+        folder.script("new", &tool(2).replace("page=usage\n", &known));
+        let output =
+            folder.run(&["contract", "diff", "--json", "--old-command", "./cli", "--new-command", "./new"]);
+        let of_rm = changes(&output).into_iter().filter(|(_, command, _)| command == "rm");
+        of_rm.map(|(rule, ..)| rule).collect::<Vec<_>>()
+    };
+    assert_eq!(changes_with("list | ls | add | remove", ""), ["diff-command-removed"]);
+    assert_eq!(changes_with("list | ls | add | remove | rm", ""), ["diff-hidden"]);
+    // It ignores the unknown flag.
+    let ignores = "case $1 in rm) echo 'use remove'; exit 0 ;; esac";
+    assert_eq!(changes_with("list | ls | add | remove | rm", ignores), ["diff-undecided"]);
+}
+
+#[test]
 fn a_lock_without_an_interface_stays_valid() {
     let folder = locked_folder();
     std::fs::remove_file(folder.path().join("agentnative.lock/cli/interface.json")).unwrap();

@@ -4,13 +4,15 @@ use crate::catalogue::DerivedKind;
 use crate::config::Workspace;
 use crate::model::{Case, OutputFormat, ProbeId};
 use crate::probe::{Probe, UNKNOWN_FLAG};
-use crate::run::{Observation, RunKey};
+use crate::run::{Observation, RunEnd, RunKey};
 
 /// The arguments of a call that reads an interface: a help call, or a call that ends with an unknown flag.
 pub type InterfaceCall = Vec<String>;
 
 /// Maximum length of a help page that is read, in bytes.
 const MAX_PAGE: u64 = 1 << 20;
+/// Maximum length of an error message that is read, in bytes.
+const MAX_ERROR: u64 = 64 << 10;
 
 /// Returns the probe of a call that reads an interface. `help` is the probe of `mycli --help`.
 pub fn interface_probe(args: &InterfaceCall, help: &Probe) -> Probe {
@@ -40,4 +42,17 @@ fn id(args: &InterfaceCall) -> ProbeId {
 /// Returns the help page that a run printed.
 pub(super) fn page(seen: &Observation) -> Vec<u8> {
     seen.help_page(MAX_PAGE)
+}
+
+/// Returns what a run printed to stderr and stdout.
+pub(super) fn output(seen: &Observation) -> String {
+    let bytes = [seen.stderr.bytes.first(MAX_ERROR), seen.stdout.bytes.first(MAX_ERROR)].concat();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Returns the line with which a run rejects the unknown flag; `None` if it does not reject it.
+pub(super) fn rejection(seen: &Observation) -> Option<String> {
+    let text = output(seen);
+    let is_rejected = matches!(seen.end, RunEnd::Exited(code) if code != 0);
+    text.lines().find(|line| line.contains(UNKNOWN_FLAG)).filter(|_| is_rejected).map(str::to_owned)
 }

@@ -4,7 +4,8 @@
 //! accepts the option. Some parsers report only the first or the last unknown flag. Such calls are made only if the
 //! target fails with the unknown flag alone.
 
-use super::call::{InterfaceCall, key};
+use super::call::{InterfaceCall, key, output, rejection};
+use super::hidden_commands;
 use crate::catalogue::DerivedKind;
 use crate::explore::FindRun;
 use crate::model::{Case, ProbeId};
@@ -17,19 +18,18 @@ use std::ops::ControlFlow;
 
 /// Maximum number of options that are tried.
 const MAX_TRIES: usize = 300;
-/// Maximum length of an error message that is read, in bytes.
-const MAX_ERROR: u64 = 64 << 10;
 
-/// Requests the calls which show whether the target accepts options that `reference`, an older interface, has and the
-/// help no longer lists.
-pub fn try_vanished_options<'r>(
+/// Requests the calls which show whether the target accepts commands and options that `reference`, an older interface,
+/// has and the help no longer lists.
+pub fn try_vanished<'r>(
     reference: &ProgramInterface,
     interface: &ProgramInterface,
     find: &FindRun<'r>,
 ) -> ControlFlow<Vec<InterfaceCall>> {
     let mut vanished = vanished_options(reference, interface);
     vanished.truncate(MAX_TRIES);
-    if vanished.is_empty() {
+    let of_commands = hidden_commands::calls(reference, interface);
+    if vanished.is_empty() && of_commands.is_empty() {
         return ControlFlow::Continue(());
     }
     let root = vec![UNKNOWN_FLAG.to_owned()];
@@ -46,7 +46,8 @@ pub fn try_vanished_options<'r>(
         });
         [call(&option.command, &[], &values), behind_flag(&tried), tried].into_iter().chain(control)
     });
-    let mut needed: Vec<InterfaceCall> = calls.filter(|args| find(&key(args)).is_none()).collect();
+    let mut needed: Vec<InterfaceCall> =
+        calls.chain(of_commands).filter(|args| find(&key(args)).is_none()).collect();
     needed.sort();
     needed.dedup();
     if needed.is_empty() { ControlFlow::Continue(()) } else { ControlFlow::Break(needed) }
@@ -129,19 +130,6 @@ fn lacks_value(option: &str, with: &Observation) -> bool {
         PHRASES.iter().any(|phrase| line.contains(phrase))
             && ["argument", "value", "parameter"].iter().any(|noun| line.contains(noun))
     })
-}
-
-/// Returns what a run printed to stderr and stdout.
-fn output(seen: &Observation) -> String {
-    let bytes = [seen.stderr.bytes.first(MAX_ERROR), seen.stdout.bytes.first(MAX_ERROR)].concat();
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// Returns the line with which a run rejects the unknown flag; `None` if it does not reject it.
-fn rejection(seen: &Observation) -> Option<String> {
-    let text = output(seen);
-    let is_rejected = matches!(seen.end, RunEnd::Exited(code) if code != 0);
-    text.lines().find(|line| line.contains(UNKNOWN_FLAG)).filter(|_| is_rejected).map(str::to_owned)
 }
 
 /// Returns a value for each required argument of a command. Some parsers complain about a missing argument before they

@@ -1,17 +1,18 @@
 //! The interface of a target: its commands, options and arguments, read from runs that printed help pages.
 //!
 //! Pure: [`read_interface`] returns what the help pages describe, or the calls that it still needs, and
-//! [`try_vanished_options`] requests calls with options that an older interface has and the help no longer lists.
+//! [`try_vanished`] requests calls with commands and options that an older interface has and the help no longer lists.
 //! [`recorded_interface`] combines all this for the runs of a recording.
 
 mod call;
 mod completions;
 mod hidden;
+mod hidden_commands;
 mod pages;
 mod probes;
 
 pub use call::{InterfaceCall, interface_probe};
-pub use hidden::try_vanished_options;
+pub use hidden::try_vanished;
 pub use pages::{ReadInterface, read_interface};
 
 use crate::catalogue::DerivedKind;
@@ -28,8 +29,9 @@ pub fn recorded_interface<'r>(probes: &[&'r Probe], find: &FindRun<'r>) -> Optio
     let read = read_interface(root, find).continue_value()?;
     let complete = |interface: ProgramInterface| {
         let mut interface = completions::with_completions(interface, find);
-        let ids = probes.iter().map(|probe| &probe.id);
-        interface = hidden::with_hidden_options(interface, ids, find);
+        let ids = || probes.iter().map(|probe| &probe.id);
+        interface = hidden::with_hidden_options(interface, ids(), find);
+        interface = hidden_commands::with_hidden_commands(interface, ids(), find);
         for probe in probes.iter().filter(|probe| probe.is_declared()) {
             let mut runs =
                 probe.formats.iter().filter_map(|format| find(&probe.plain_run(*format)).flatten());

@@ -79,6 +79,13 @@ impl Comparer<'_> {
     fn command_removed(&mut self, name: &str, command: &CommandInterface) {
         let above = parent(name).unwrap_or_default();
         let word = |name: &'_ str| name.rsplit(' ').next().unwrap_or_default().to_owned();
+        let above_now = self.new.resolve(above).and_then(|above| self.new.commands.get(&above));
+        if above_now.is_some_and(|above| above.unclear.contains(&word(name))) {
+            let words = format!(
+                "the help no longer lists the command `{name}`, and a call shows neither that it is accepted nor that it is rejected"
+            );
+            return self.report(name, &[], Change::undecided(words));
+        }
         let added: Vec<(String, &str)> = self
             .new
             .children(above)
@@ -114,6 +121,9 @@ impl Comparer<'_> {
         if !old.hidden && new.hidden {
             let words = "the help no longer lists the command, which still works";
             self.report(name, &["hidden"], Change::compatible("diff-hidden", words));
+        }
+        if [old, new].into_iter().any(|side| side.hidden && side.reader.is_none()) {
+            return false; // Only the name of a hidden command is known.
         }
         if renames::plain(&old.description) != renames::plain(&new.description)
             && !old.description.is_empty()

@@ -18,4 +18,4 @@ pub use file::read_interface_file;
 pub use model::{
     ArgumentInterface, CommandInterface, InterfaceReader, OptionInterface, ProgramInterface, is_short,
 };
-pub use vanished::{VanishedOption, vanished_options};
+pub use vanished::{VanishedOption, vanished_commands, vanished_options};

@@ -48,7 +48,8 @@ pub struct CommandInterface {
     /// The positional arguments in their order; absent if the usage has several forms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Vec<ArgumentInterface>>,
-    /// Options that vanished from the help, and for which a call shows neither that they are accepted nor rejected.
+    /// Options, and last words of subcommands, that vanished from the help, and for which a call shows neither that they
+    /// are accepted nor rejected.
     #[serde(skip)]
     pub unclear: BTreeSet<String>,
     /// The exit codes with their meaning; the meaning of a code is empty if only a probe shows the code.

@@ -50,9 +50,9 @@ fn removed(comparer: &mut Comparer<'_>, name: &str, (key, option): (&String, &Op
     if let Some(why) = why_unclear(comparer, key, now) {
         return comparer.report(name, &["options", key], Change::undecided(why));
     }
-    let options = comparer.new.options_of(now).into_iter();
-    let added = options.filter(|(other, found)| comparer.old.find_option(name, other, found).is_none());
-    let described = added.map(|(other, found)| (other, found.description.as_str()));
+    let own = comparer.new.commands.get(now).into_iter().flat_map(|command| &command.options);
+    let added = own.filter(|(other, found)| comparer.old.find_option(name, other, found).is_none());
+    let described = added.map(|(other, found)| (other.as_str(), found.description.as_str()));
     let note = renames::note(key, &option.description, described);
     let change = Change::breaking("diff-option-removed", format!("`{key}` was removed"));
     let is_renamed = note.is_some();
@@ -161,11 +161,13 @@ fn compare_option(
     compare_scope(comparer, name, key, old);
 }
 
-/// Returns whether two versions of an option have the same default, or only one states it. `20` and `20.0` are the same.
+/// Returns whether two versions of an option have the same default, or only one states it. `20` and `20.0` are the same,
+/// and so are `OUTPUTDIR/trees` and `[OUTPUT_DIR/trees]`.
 fn is_same_default(old: &OptionInterface, new: &OptionInterface) -> bool {
     let (Some(old), Some(new)) = (&old.default, &new.default) else { return true };
     let numbers = old.parse::<f64>().ok().zip(new.parse::<f64>().ok());
-    old == new || numbers.is_some_and(|(old, new)| old == new)
+    let plain = |text: &str| text.replace(['[', ']', '(', ')', '"', '\'', '_', ' '], "").to_lowercase();
+    plain(old) == plain(new) || numbers.is_some_and(|(old, new)| old == new)
 }
 
 /// Compares the long and short names of an option.

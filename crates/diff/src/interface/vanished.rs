@@ -1,5 +1,6 @@
-//! Finds the options that an older interface has and a newer one does not state.
+//! Finds the commands and options that an older interface has and a newer one does not state.
 
+use super::lookup::{join, parent};
 use super::model::{OptionInterface, ProgramInterface};
 use std::collections::BTreeMap;
 
@@ -14,6 +15,16 @@ pub struct VanishedOption {
     pub option: OptionInterface,
     /// The value; `None` if the option itself vanished.
     pub value: Option<String>,
+}
+
+/// Returns the commands of `old` that `new` does not have, below commands that it has, by their names in `new`.
+pub fn vanished_commands(old: &ProgramInterface, new: &ProgramInterface) -> Vec<String> {
+    let vanished = old.commands.keys().filter(|name| new.resolve(name).is_none());
+    let name_now = |name: &String| {
+        let above = new.resolve(parent(name)?)?;
+        Some(join(&above, name.rsplit(' ').next()?))
+    };
+    vanished.filter_map(name_now).collect()
 }
 
 /// Returns the options and allowed values of `old` that the same commands of `new` do not have. A global option

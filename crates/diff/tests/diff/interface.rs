@@ -2,7 +2,7 @@
 
 use agentnative_diff::Change;
 use agentnative_diff::interface::{
-    InterfaceComparison, ProgramInterface, compare_interfaces, vanished_options,
+    InterfaceComparison, ProgramInterface, compare_interfaces, vanished_commands, vanished_options,
 };
 use serde_json::{Value, json};
 
@@ -87,6 +87,41 @@ fn what_only_one_side_states_is_listed_and_not_compared() {
         found.not_compared,
         ["allowed values, stated on one side only: `a --y`", "defaults, stated on one side only: `a --x`",]
     );
+}
+
+#[test]
+fn a_default_with_other_punctuation_is_the_same() {
+    let with = |default: &str| commands(&[""], &json!({"--x": {"value": "X", "default": default}}));
+    for (old, new) in
+        [("20", "20.0"), ("OUTDIR/trees", "OUT_DIR/trees"), ("['a', 'b']", "[a,b]"), ("True", "true")]
+    {
+        assert!(compare(&with(old), &with(new)).changes.is_empty(), "{old} {new}");
+    }
+    for (old, new) in [("1.5m", "15m"), ("a-b", "ab"), ("localhost:80", "127.0.0.1:80")] {
+        let found = compare(&with(old), &with(new));
+        assert_eq!(summary(&found.changes), [("diff-default-changed", "", "risky")], "{old} {new}");
+    }
+}
+
+#[test]
+fn a_new_name_is_an_option_of_the_same_command() {
+    let old = json!({"": {"reader": "cobra", "options": {"--v": {}}}, "key": {"reader": "cobra", "options": {"--user": {}}}});
+    let new = |own: &Value| json!({"": {"reader": "cobra", "options": {"--v": {}, "--users": {"global": true}}}, "key": {"reader": "cobra", "options": own}});
+    let note = |own: &Value| compare(&old, &new(own)).changes[0].note.clone();
+    assert_eq!(note(&json!({"--names": {}})), None);
+    assert_eq!(note(&json!({"--user-name": {}})).as_deref(), Some("probably renamed to `--user-name`"));
+}
+
+#[test]
+fn a_hidden_command_still_works() {
+    let command = |rest: &Value| json!({"": {}, "env": rest});
+    let (listed, hidden) =
+        (command(&json!({"reader": "cobra", "options": {"--x": {}}})), command(&json!({"hidden": true})));
+    assert_eq!(summary(&compare(&listed, &hidden).changes), [("diff-hidden", "env", "compatible")]);
+    assert!(compare(&hidden, &listed).changes.is_empty());
+    let none = json!({"": {}});
+    assert_eq!(summary(&compare(&hidden, &none).changes), [("diff-command-removed", "env", "breaking")]);
+    assert_eq!(vanished_commands(&interface(hidden), &interface(none)), ["env"]);
 }
 
 #[test]

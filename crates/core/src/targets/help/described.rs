@@ -11,6 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Types of values of cobra that can be repeated.
 const COBRA_LISTS: [&str; 4] = ["strings", "stringArray", "stringSlice", "ints"];
+/// Types of values of cobra that cannot be repeated.
+const COBRA_SCALARS: [&str; 6] = ["string", "int", "uint", "float", "duration", "bytes"];
+/// Phrases in the description of an option that can be repeated.
+const REPEATABLE: [&str; 3] = ["multiple times", "more than once", "be repeated"];
 /// Beginnings of the notes that parsers append to a description, in lower case.
 const NOTES: [&str; 13] = [
     "default",
@@ -37,7 +41,9 @@ pub fn described_command(bytes: &[u8], path: &[&str]) -> CommandInterface {
         reader: Some(reader),
         aliases: own_aliases(&page, path),
         options: options(&page, &interface, reader),
-        arguments: positionals(&page, &interface, path),
+        arguments: positionals(&page, &interface, path)
+            // The author of a command with cobra writes its usage.
+            .filter(|positionals| !positionals.is_empty() || reader != InterfaceReader::Cobra),
         exit_codes: exit_code_meanings(&page.text)
             .into_iter()
             .map(|(code, meaning)| (code.to_string(), meaning))
@@ -107,7 +113,9 @@ fn options(
 ) -> BTreeMap<String, OptionInterface> {
     let mut groups: Vec<Vec<&CliOption>> = Vec::new();
     for option in &interface.options {
-        let is_same = |other: &&CliOption| option.names.iter().any(|name| other.is_called(name));
+        let is_same = |other: &&CliOption| {
+            names_in_head(option).any(|name| names_in_head(other).any(|known| known == name))
+        };
         match groups.iter_mut().find(|group| group.iter().any(&is_same)) {
             Some(group) => group.push(option),
             None => groups.push(vec![option]),
@@ -132,7 +140,10 @@ fn names_in_head(option: &CliOption) -> impl Iterator<Item = &String> {
     let words: Vec<&str> = option.head.split_whitespace().collect();
     let is_name = |word: &str| word.starts_with(['-', '[']);
     let is_other = |pair: &[&str]| {
-        let separates = pair[0].ends_with([',', '|', '/']) || pair[0] == "or" || is_name(pair[0]);
+        // Of two long names without a comma, the second one is the placeholder of the first one.
+        let are_long = pair.iter().all(|word| word.starts_with("--"));
+        let separates =
+            pair[0].ends_with([',', '|', '/']) || pair[0] == "or" || is_name(pair[0]) && !are_long;
         !separates && pair[1].starts_with('-')
     };
     let end = words.windows(2).position(is_other).map_or(words.len(), |at| at + 1);
@@ -178,12 +189,16 @@ fn described_option(
     let values = group.iter().find(|option| !option.values.is_empty());
     let text = group.iter().map(|option| option.about.join(" ")).find(|text| !text.trim().is_empty());
     let text = text.unwrap_or_default();
-    let value = first(&|option| option.value.clone().or_else(|| placeholder_after_names(option)));
+    let shown = first(&|option| option.value.clone().or_else(|| placeholder_after_names(option)));
+    let in_text = value_in_description(key, &text).filter(|_| shown.is_none());
+    let value_optional =
+        in_text.is_some() || shown.is_some() && group.iter().any(|option| has_optional_value(option));
+    let value = shown.or(in_text);
     OptionInterface {
         long: of_kind(false),
         short: of_kind(true),
         description: without_notes(&text),
-        value_optional: value.is_some() && group.iter().any(|option| has_optional_value(option)),
+        value_optional,
         values: values.map(|option| option.values.iter().cloned().collect()).unwrap_or_default(),
         default: value.as_ref().and_then(|_| default(&text)),
         required: is_required(names, group, page, interface, reader),
@@ -194,6 +209,13 @@ fn described_option(
         value: value.map(|name| if name.contains([',', '|']) { "VALUE".to_owned() } else { name }),
         ..OptionInterface::default()
     }
+}
+
+/// Returns the value of an option that only its description shows, as in `a level using --verbose=n`.
+fn value_in_description(key: &str, text: &str) -> Option<String> {
+    let (_, rest) = text.split_once(&format!("{key}="))?;
+    let value: String = rest.chars().take_while(|char| char.is_ascii_alphanumeric()).collect();
+    (!value.is_empty()).then_some(value)
 }
 
 /// Returns whether the head of an option shows its value as optional. A choice in brackets, as click shows it, is not
@@ -237,9 +259,13 @@ fn is_repeatable(
     reader: InterfaceReader,
 ) -> Option<bool> {
     let has_dots = |option: &&CliOption| option.head.contains("...") || option.head.contains('\u{2026}');
+    let is_described = || REPEATABLE.iter().any(|phrase| text.contains(phrase));
     match reader {
-        _ if group.iter().any(has_dots) => Some(true),
-        InterfaceReader::Cobra => value.map(|value| COBRA_LISTS.contains(&value)),
+        _ if group.iter().any(has_dots) || value.is_some() && is_described() => Some(true),
+        InterfaceReader::Cobra => {
+            let is_of = |types: &[&str]| value.is_some_and(|value| types.contains(&value));
+            (is_of(&COBRA_LISTS) || is_of(&COBRA_SCALARS)).then(|| is_of(&COBRA_LISTS))
+        }
         InterfaceReader::Yargs => value.map(|_| text.contains("[array]")),
         _ => None,
     }
@@ -272,30 +298,42 @@ fn positionals(page: &HelpPage, interface: &Interface, path: &[&str]) -> Option<
     Some(positionals.collect())
 }
 
-/// Returns whether a word of a usage is a group of alternatives with an option, such as `<FILE|--stdin>`.
+/// Returns whether a word of a usage is a group of alternatives with an option or with several words, such as
+/// `<FILE|--stdin>` or `[config|blob ID]`.
 fn is_alternative(word: &str) -> bool {
-    !word.starts_with("[-") && (word.contains("|-") || word.contains("| -"))
+    let has_option = word.contains("|-") || word.contains("| -");
+    let is_phrase = |part: &str| part.trim_end_matches('.').split_whitespace().count() > 1;
+    !word.starts_with("[-") && (has_option || word.contains('|') && word.split('|').any(is_phrase))
 }
 
 /// Returns the default value in a description: `[default: a]`, `(default a)`, ` - default: a` or `Defaults to a.`.
-/// `None` for a path, which depends on the machine.
+/// `None` for a path, which depends on the machine, and for a description such as `(default: the current branch)`.
 fn default(text: &str) -> Option<String> {
-    let of_note = |note: &str| {
-        let lower = note.to_lowercase();
-        let at = if lower.starts_with("default") { 0 } else { lower.find(", default: ")? + 2 };
-        let rest = note.get(at + "default".len()..)?;
-        rest.strip_prefix([':', '=', ' ']).map(str::to_owned)
-    };
     let sentence = || {
         let (_, rest) = text.split_once("Defaults to ").or_else(|| text.split_once(" - default: "))?;
         let value = rest.split_whitespace().next()?;
         Some(value.trim_end_matches('.').to_owned())
     };
-    let value =
-        notes(text).into_iter().find_map(|(from, to)| of_note(&text[from + 1..to - 1])).or_else(sentence)?;
-    let value = value.trim().trim_start_matches("is ").trim_matches(['"', '\'', '`', ' ']);
+    let of_note = |(from, to): (usize, usize)| default_in_note(&text[from + 1..to - 1]).map(str::to_owned);
+    let value = notes(text).into_iter().find_map(of_note).or_else(sentence)?;
+    let value = value.trim_matches(['"', '\'', '`', ' ']);
     let is_path = value.starts_with(['/', '~']) || value.contains(" /");
     (!value.is_empty() && !is_path).then(|| value.to_owned())
+}
+
+/// Returns the default in the text of a note such as `default: a` or `env var: X, default: a`.
+fn default_in_note(note: &str) -> Option<&str> {
+    let lower = note.to_lowercase();
+    let at = if lower.starts_with("default") { 0 } else { lower.find(", default: ")? + 2 };
+    let value = note.get(at + "default".len()..)?.strip_prefix([':', '=', ' '])?.trim();
+    Some(value.strip_prefix("is ").unwrap_or(value))
+}
+
+/// Returns whether a default is a description, such as `the current branch`. `10 MB` and `"a b"` are values.
+fn is_prose(default: &str) -> bool {
+    let mut parts = default.split([',', ';']).map(|part| part.trim_matches([' ', '[', ']', '(', ')']));
+    let is_value = |part: &str| part.starts_with(|char: char| char.is_ascii_digit() || "\"'`".contains(char));
+    parts.any(|part| part.contains(' ') && !is_value(part))
 }
 
 /// Returns a description without the notes that parsers append, such as `[default: 3]`.
@@ -307,7 +345,7 @@ fn without_notes(text: &str) -> String {
     rest.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the positions of the notes in a description, with their brackets.
+/// Returns the positions of the notes in a description, with their brackets. A default in words is no note.
 fn notes(text: &str) -> Vec<(usize, usize)> {
     let mut notes = Vec::new();
     let mut open: Vec<usize> = Vec::new();
@@ -316,8 +354,10 @@ fn notes(text: &str) -> Vec<(usize, usize)> {
             '[' | '(' => open.push(at),
             ']' | ')' => {
                 if let Some(from) = open.pop() {
-                    let inner = text[from + 1..at].to_lowercase();
-                    if open.is_empty() && NOTES.iter().any(|note| inner.starts_with(note)) {
+                    let inner = &text[from + 1..at];
+                    let lower = inner.to_lowercase();
+                    let is_note = NOTES.iter().any(|note| lower.starts_with(note));
+                    if open.is_empty() && is_note && !default_in_note(inner).is_some_and(is_prose) {
                         notes.push((from, at + 1));
                     }
                 }

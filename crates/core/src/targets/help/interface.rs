@@ -54,7 +54,7 @@ impl Interface {
             short_h_is_not_help: options::other_short_help(&options),
             output_is_format: formats::output_is_format(&options),
             formats: formats::parse(&options),
-            help_calls: nested::help_calls(page, &commands),
+            help_calls: nested::help_calls(page, &commands, &options),
             arguments: operands,
             commands,
             options,

@@ -87,11 +87,12 @@ impl CliOption {
         self.names.iter().max_by_key(|name| name.len()).map_or("", String::as_str)
     }
 
-    /// Returns whether the head of the option shows its value as optional, as in `--color[=WHEN]`.
+    /// Returns whether the head of the option shows its value as optional, as in `--color[=WHEN]`, or as cobra does in
+    /// `--color string[="always"]`.
     pub fn has_optional_value(&self) -> bool {
         self.names.iter().any(|name| {
             let after = self.head.rsplit_once(name.as_str()).map_or("", |(_, after)| after.trim_start());
-            after.starts_with('[') && !after.starts_with("[no-]")
+            after.starts_with('[') && !after.starts_with("[no-]") || after.contains("[=\"")
         })
     }
 
@@ -107,6 +108,7 @@ impl CliOption {
         let head = self.head.replace("[no-]", "");
         let last = self.names.iter().rfind(|name| head.contains(name.as_str()));
         let after = last.and_then(|name| head.rsplit(name.as_str()).next()).unwrap_or_default();
+        let after = after.split("[=\"").next().unwrap_or_default();
         let words = usage::words(after);
         let is_value = match words[..] {
             [] | ["..."] => false,
@@ -198,6 +200,9 @@ pub(super) fn parse(page: &HelpPage) -> Vec<CliOption> {
     // Column of the description of the option above.
     let mut column = None;
     let mut in_usage = false;
+    // Where the help option is indented, all are: a line at the margin is one of a paragraph.
+    let margin =
+        page.lines.iter().find(|line| is_help_option(&line.words)).map_or(0, |line| line.indent.min(1));
     for line in &page.lines {
         let words = line.words.as_str();
         if options.len() >= MAX_OPTIONS {
@@ -211,7 +216,7 @@ pub(super) fn parse(page: &HelpPage) -> Vec<CliOption> {
         let continues = indent.is_some() && column == Some(line.indent);
         if in_usage {
             options.extend(options_in_line(words));
-        } else if words.starts_with('-') && !words.starts_with("- ") && !continues {
+        } else if words.starts_with('-') && !words.starts_with("- ") && !continues && line.indent >= margin {
             let (head, about) = split_head(words);
             let about = about.trim_start();
             column = (!about.is_empty()).then(|| line.indent + words.len() - about.len());
@@ -235,6 +240,11 @@ pub(super) fn parse(page: &HelpPage) -> Vec<CliOption> {
     // One line of a usage can add several options.
     options.truncate(MAX_OPTIONS);
     merge_usage(options.into_iter().map(CliOption::with_parsed_description).collect(), &page.usage)
+}
+
+/// Returns whether a line lists the help option: `-h, --help  Print help`.
+fn is_help_option(line: &str) -> bool {
+    line.starts_with('-') && line.split([' ', ',', '|', '/']).any(|word| word == "--help")
 }
 
 /// Merges the options that a usage shows with those that are described below it. Removes an option of the usage if a
