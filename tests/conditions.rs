@@ -1,7 +1,7 @@
 //! Verdicts on simulated targets under special conditions: terminals on stdin, colours, a full disk, no home folder.
 
 use crate::simulated_target::{
-    Call, CallResult, PROBES, conforming, exited, record, record_with_help, success, verdict,
+    Call, CallResult, PROBES, conforming, exited, record, record_with_help, records, success, verdict,
 };
 use agentnative::catalogue::Check;
 use agentnative::check::{Recording, judge};
@@ -59,6 +59,33 @@ fn a_question_is_distinguished_from_a_filter() {
         with_list_in(Variant::TerminalIn, |_| exited(1, "", "no\n")),
     );
     expect(&fails, Status::Pass, "");
+}
+
+#[test]
+fn items_whose_values_change_are_identified_at_any_depth() {
+    let verdict_of = |plain: [&'static str; 3], slow: [&'static str; 3]| {
+        let answer = move |call: &Call| match call.variant {
+            _ if !is_list(call) => conforming(call),
+            Variant::SlowReader => success(records(call, &slow)),
+            _ => success(records(call, &plain)),
+        };
+        verdict(CheckId::P2OutputOrder, PROBES, answer)
+    };
+    let [a, b, c] = [
+        r#"{"type":"match","data":{"path":"a","took":1}}"#,
+        r#"{"type":"match","data":{"path":"b","took":2}}"#,
+        r#"{"type":"end","data":{"path":"b","took":3}}"#,
+    ];
+    let [slow_a, slow_b] = [
+        r#"{"type":"match","data":{"path":"a","took":7}}"#,
+        r#"{"type":"match","data":{"path":"b","took":8}}"#,
+    ];
+    expect(&verdict_of([a, b, c], [slow_a, slow_b, c]), Status::Pass, "");
+    expect(&verdict_of([a, b, c], [slow_b, c, slow_a]), Status::Warn, "another order");
+    // Only the type is the same in both runs, and two items have the same.
+    let [one, two] = [r#"{"type":"tick","at":1}"#, r#"{"type":"tick","at":2}"#];
+    let [three, four] = [r#"{"type":"tick","at":3}"#, r#"{"type":"tick","at":4}"#];
+    expect(&verdict_of([one, two, c], [three, four, c]), Status::Unverified, "has other items in each run");
 }
 
 #[test]

@@ -141,7 +141,13 @@ impl Comparison {
         let in_order = match (left, right) {
             ([] | [_], [] | [_]) => true,
             _ => match identities(left, right) {
-                Some((left, right)) if sorted(&left) == sorted(&right) => left == right,
+                Some((own, other)) if sorted(&own) == sorted(&other) => {
+                    if own == other && is_ambiguous(&own, left, right) {
+                        self.unknown.get_or_insert(pointer);
+                        return;
+                    }
+                    own == other
+                }
                 _ => {
                     self.unknown.get_or_insert(pointer);
                     return;
@@ -159,8 +165,8 @@ impl Comparison {
 }
 
 /// Returns the values that identify the items of two lists: the complete items if both lists have the same, otherwise
-/// the members that have the same values in both lists. `None` without such a member, or if all items have the same
-/// values.
+/// the members, at any depth, that have the same values in both lists. `None` without such a member, or if all items have
+/// the same values.
 fn identities(left: &[TapeNode], right: &[TapeNode]) -> Option<(Vec<String>, Vec<String>)> {
     let text = |node: &TapeNode| node.to_value().to_string();
     let complete = |items: &[TapeNode]| items.iter().map(text).collect::<Vec<_>>();
@@ -168,22 +174,48 @@ fn identities(left: &[TapeNode], right: &[TapeNode]) -> Option<(Vec<String>, Vec
     if sorted(&all_left) == sorted(&all_right) {
         return Some((all_left, all_right));
     }
-    let keys: BTreeSet<&str> = left.iter().flat_map(|item| item.members()).map(|(key, _)| key).collect();
-    let values = |items: &[TapeNode], key: &str| -> Vec<String> {
-        let member =
-            |item: &TapeNode| item.members().find(|(name, _)| *name == key).map(|(_, value)| text(&value));
-        items.iter().map(|item| member(item).unwrap_or_default()).collect()
-    };
+    let (left_values, right_values) = (scalars(left), scalars(right));
     let (mut own, mut other) = (vec![String::new(); left.len()], vec![String::new(); right.len()]);
-    for key in keys {
-        let (left, right) = (values(left, key), values(right, key));
-        if sorted(&left) == sorted(&right) {
-            own.iter_mut().zip(left).for_each(|(own, value)| *own += &value);
-            other.iter_mut().zip(right).for_each(|(other, value)| *other += &value);
+    for (pointer, values) in &left_values {
+        let Some(others) = right_values.get(pointer) else { continue };
+        let texts =
+            |values: &[(usize, String)]| values.iter().map(|(_, text)| text.clone()).collect::<Vec<_>>();
+        if sorted(&texts(values)) == sorted(&texts(others)) {
+            let add = |to: &mut [String], values: &[(usize, String)]| {
+                values.iter().for_each(|(at, text)| to[*at] += &format!("{pointer} {text} "));
+            };
+            add(&mut own, values);
+            add(&mut other, others);
         }
     }
     let differ = own.iter().collect::<BTreeSet<_>>().len() > 1;
     differ.then_some((own, other))
+}
+
+/// Returns whether items that the same value in `own` identifies differ between the lists: their order is unknown.
+fn is_ambiguous(own: &[String], left: &[TapeNode], right: &[TapeNode]) -> bool {
+    let mut seen = BTreeSet::new();
+    let repeated: BTreeSet<&String> = own.iter().filter(|value| !seen.insert(*value)).collect();
+    let pairs = own.iter().zip(left.iter().zip(right)).filter(|(value, _)| repeated.contains(value));
+    pairs.into_iter().any(|(_, (left, right))| left.to_value() != right.to_value())
+}
+
+/// Returns the scalars and lists in the objects of a list, by their JSON pointer, each with the index of its item.
+fn scalars(items: &[TapeNode]) -> BTreeMap<String, Vec<(usize, String)>> {
+    let mut all: BTreeMap<String, Vec<(usize, String)>> = BTreeMap::new();
+    let nodes = items.iter().enumerate().map(|(index, item)| (index, *item, String::new()));
+    let mut nodes: Vec<(usize, TapeNode, String)> = nodes.collect();
+    while let Some((index, node, pointer)) = nodes.pop() {
+        if node.has_type(JsonType::Object) {
+            let below = node
+                .members()
+                .map(|(key, member)| (index, member, format!("{pointer}/{}", escape_token(key))));
+            nodes.extend(below);
+        } else {
+            all.entry(pointer).or_default().push((index, node.to_value().to_string()));
+        }
+    }
+    all
 }
 
 fn sorted(texts: &[String]) -> Vec<&String> {

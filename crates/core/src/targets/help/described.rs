@@ -155,14 +155,14 @@ fn names_in_head(option: &CliOption) -> impl Iterator<Item = &String> {
 }
 
 /// Returns a value name if a placeholder follows the last name of an option, such as `USER[:PASS] | TOKEN`, which is no
-/// single placeholder.
+/// single placeholder, or the name of another option.
 fn placeholder_after_names(option: &CliOption) -> Option<String> {
     let name = names_in_head(option).last()?;
     let (_, after) = option.head.rsplit_once(name.as_str())?;
     let word = after.split_whitespace().next()?;
     let is_note = NOTES.iter().any(|note| word.trim_start_matches('[').to_lowercase().starts_with(note));
-    let is_value =
-        super::command::is_placeholder(word) && !word.starts_with(['(', '.']) && !word.starts_with("[-");
+    let is_value = word.starts_with("--")
+        || super::command::is_placeholder(word) && !word.starts_with(['(', '.']) && !word.starts_with("[-");
     (is_value && !is_note).then(|| "VALUE".to_owned())
 }
 
