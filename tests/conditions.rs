@@ -89,6 +89,18 @@ fn items_whose_values_change_are_identified_at_any_depth() {
 }
 
 #[test]
+fn a_failing_probe_without_results_needs_the_key_of_a_result() {
+    let verdict_of = |keys: &str| {
+        let config = format!("[[probe]]\nname = 'list'\nargs = ['list']\nempty = true\n{keys}");
+        let answer =
+            |call: &Call| if is_list(call) { exited(1, records(call, &[]), "") } else { conforming(call) };
+        verdict(CheckId::P2OutputEmpty, &config, answer)
+    };
+    expect(&verdict_of("exit = 1"), Status::Unverified, "list should fail, so its output is no data");
+    expect(&verdict_of("exit = 1\nresult = true"), Status::Pass, "");
+}
+
+#[test]
 fn a_wait_without_a_terminal_is_reported_by_one_check() {
     let always = |call: &Call| if is_list(call) { waiting_for_input("Go on? ") } else { conforming(call) };
     assert_blocked_by(&verdict(CheckId::P1TtyDetection, PROBES, always), CheckId::P2Completes);

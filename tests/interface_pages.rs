@@ -83,6 +83,17 @@ fn a_default_in_words_is_a_part_of_the_description() {
 }
 
 #[test]
+fn the_name_of_a_number_is_no_default() {
+    let default = |line: &str| cobra(line).1.default;
+    assert_eq!(default("--reqs INTEGER   Requirements  [default: 2]").as_deref(), Some("2"));
+    assert_eq!(default("--reqs INTEGER   Requirements  [default: CERT_REQUIRED]"), None);
+    assert_eq!(
+        default("--reqs NAME   Requirements  [default: CERT_REQUIRED]").as_deref(),
+        Some("CERT_REQUIRED")
+    );
+}
+
+#[test]
 fn a_usage_without_arguments_that_its_author_wrote_states_none() {
     let arguments = |flags: &str| read(&format!("Usage: tool [flags]\n\nFlags:\n{flags}\n")).arguments;
     assert_eq!(arguments("  -h, --help   help for tool"), None);

@@ -140,6 +140,34 @@ fn an_option_that_misses_a_value_is_undecided_not_removed() {
 }
 
 #[test]
+fn what_the_help_shows_no_longer_is_tried_as_well() {
+    let changes_of_list = |new: &str| {
+        let folder = Folder::with(&tool(1));
+        folder.script("new", new);
+        let output =
+            folder.run(&["contract", "diff", "--json", "--old-command", "./cli", "--new-command", "./new"]);
+        let of_list = changes(&output).into_iter().filter(|(_, command, _)| command == "list");
+        of_list.map(|(rule, _, class)| (rule, class)).collect::<BTreeSet<_>>()
+    };
+    let hidden = ("diff-hidden".to_owned(), "compatible".to_owned());
+    // Parsers with options such as `-json` name the unknown flag with one dash.
+    let one_dash = tool(2).replace("unknown option $1", "flag provided but not defined: ${1#-}");
+    assert!(changes_of_list(&one_dash).contains(&hidden));
+    // The page shows `--limit` without a value, and the option still accepts one.
+    let takes_no_value = ("diff-takes-value-changed".to_owned(), "breaking".to_owned());
+    let new =
+        tool(2).replace("--all WHICH", "--all").replace("--limit N", "--limit").replace("--old-sort ", "");
+    let found = changes_of_list(&new);
+    assert!(found.contains(&hidden) && !found.contains(&takes_no_value), "{found:?}");
+    let rejects = new.replace("--*) case", "--limit=*) reject --limit ;;\n        --*) case");
+    assert!(changes_of_list(&rejects).contains(&takes_no_value), "{found:?}");
+    // It rejects each unknown option without its name.
+    let silent = tool(2).replace("unknown option $1", "invalid usage").replace("--old-sort ", "");
+    let undecided = ("diff-undecided".to_owned(), "undecided".to_owned());
+    assert!(changes_of_list(&silent).contains(&undecided));
+}
+
+#[test]
 fn a_command_that_vanished_from_the_help_is_called() {
     let changes_with = |commands: &str, rm: &str| {
         let folder = Folder::with(&tool(1));

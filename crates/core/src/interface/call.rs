@@ -50,9 +50,15 @@ pub(super) fn output(seen: &Observation) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Returns the line with which a run rejects the unknown flag; `None` if it does not reject it.
+/// Returns whether a run failed by itself.
+pub(super) fn fails(seen: &Observation) -> bool {
+    matches!(seen.end, RunEnd::Exited(code) if code != 0)
+}
+
+/// Returns the line with which a run rejects the unknown flag; `None` if it does not reject it. Parsers with options
+/// such as `-json` print one dash.
 pub(super) fn rejection(seen: &Observation) -> Option<String> {
+    let name = UNKNOWN_FLAG.trim_start_matches('-');
     let text = output(seen);
-    let is_rejected = matches!(seen.end, RunEnd::Exited(code) if code != 0);
-    text.lines().find(|line| line.contains(UNKNOWN_FLAG)).filter(|_| is_rejected).map(str::to_owned)
+    text.lines().find(|line| line.contains(name)).filter(|_| fails(seen)).map(str::to_owned)
 }

@@ -4,13 +4,13 @@
 //! accepts the option. Some parsers report only the first or the last unknown flag. Such calls are made only if the
 //! target fails with the unknown flag alone.
 
-use super::call::{InterfaceCall, key, output, rejection};
+use super::call::{InterfaceCall, fails, key, output, rejection};
 use super::hidden_commands;
 use crate::catalogue::DerivedKind;
 use crate::explore::FindRun;
 use crate::model::{Case, ProbeId};
 use crate::probe::{UNKNOWN_FLAG, UNKNOWN_VALUE};
-use crate::run::{Observation, RunEnd};
+use crate::run::Observation;
 use agentnative_diff::interface::{
     OptionInterface, ProgramInterface, VanishedOption, is_short, vanished_options,
 };
@@ -34,7 +34,7 @@ pub fn try_vanished<'r>(
     }
     let root = vec![UNKNOWN_FLAG.to_owned()];
     let Some(seen) = find(&key(&root)) else { return ControlFlow::Break(vec![root]) };
-    if !seen.is_some_and(|seen| matches!(seen.end, RunEnd::Exited(code) if code != 0)) {
+    if !seen.is_some_and(fails) {
         return ControlFlow::Continue(());
     }
     let calls = vanished.iter().flat_map(|option| {
@@ -81,7 +81,7 @@ pub(super) fn with_hidden_options<'r>(
         if !orders.iter().all(|with| is_accepted(option, alone, with)) {
             let is_named = orders.iter().any(|with| names_option(option, alone, with));
             let lacks_value = orders.iter().any(|with| lacks_value(option, with));
-            if rejection(alone).is_some() && (!is_named || lacks_value) {
+            if fails(alone) && (!is_named || lacks_value) {
                 command.unclear.insert(option.to_owned());
             }
             continue;
@@ -96,7 +96,8 @@ pub(super) fn with_hidden_options<'r>(
         let mut control = args.clone();
         control[at] = format!("{option}={UNKNOWN_VALUE}");
         // A parser that rejects the unknown flag before it reads values shows nothing.
-        let checks_values = seen(&control).is_some_and(|control| !is_accepted(option, alone, control));
+        let is_checked = || seen(&control).is_some_and(|control| !is_accepted(option, alone, control));
+        let checks_values = listed.value.is_none() || is_checked();
         if let Some((_, value)) = args[at].split_once('=').filter(|_| checks_values) {
             listed.hidden_values.insert(value.to_owned());
         }
@@ -161,8 +162,7 @@ fn tried_call(
     VanishedOption { command, name, option, value }: &VanishedOption,
     values: &[String],
 ) -> InterfaceCall {
-    let any = option.values.first().or(option.default.as_ref()).map_or("1", String::as_str);
-    let needed = option.value.as_ref().filter(|_| !option.value_optional).map(|_| any);
+    let needed = option.value.as_ref().filter(|_| !option.value_optional).map(|_| option.any_value());
     let value = value.as_deref().or(needed);
     let args = match value {
         None => vec![name.clone()],

@@ -79,7 +79,7 @@ pub struct OptionInterface {
     /// The allowed values; empty if they are not listed.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub values: BTreeSet<String>,
-    /// Allowed values that the help does not list, and that the command accepts.
+    /// Values that the help does not list, and that the command accepts.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub hidden_values: BTreeSet<String>,
     /// The default value.
@@ -192,6 +192,11 @@ impl OptionInterface {
     /// Returns all names of the option; `name` is its key in [`CommandInterface::options`].
     pub fn names<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         std::iter::once(name).chain(self.long.iter().chain(&self.short).map(String::as_str))
+    }
+
+    /// Returns a value that the option probably accepts.
+    pub fn any_value(&self) -> &str {
+        self.values.first().or(self.default.as_ref()).map_or("1", String::as_str)
     }
 }
 

@@ -216,6 +216,9 @@ fn compare_value(
     let states_values = old.value.is_some() == new.value.is_some() || comparer.states_values(name);
     if before != after && !states_values {
         comparer.not_stated("values", name, key);
+    } else if old.value.is_some() && new.value.is_none() && !new.hidden_values.is_empty() {
+        let words = format!("the help no longer shows a value of `{key}`, which still accepts one");
+        return comparer.report(name, &["options", key, "value"], Change::compatible("diff-hidden", words));
     } else if before != after {
         let class = match (old.value.is_some(), new.value.is_some() && new.value_optional) {
             (_, false) => ChangeSeverity::Breaking,

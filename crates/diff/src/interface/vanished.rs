@@ -4,7 +4,7 @@ use super::lookup::{join, parent};
 use super::model::{OptionInterface, ProgramInterface};
 use std::collections::BTreeMap;
 
-/// An option of a command, or an allowed value of it, that the help no longer lists.
+/// An option of a command, or a value of it, that the help no longer lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VanishedOption {
     /// Name of the command in the newer interface.
@@ -27,7 +27,7 @@ pub fn vanished_commands(old: &ProgramInterface, new: &ProgramInterface) -> Vec<
     vanished.filter_map(name_now).collect()
 }
 
-/// Returns the options and allowed values of `old` that the same commands of `new` do not have. A global option
+/// Returns the options and values of `old` that the same commands of `new` do not have. A global option
 /// counts once if the command that defines it has lost it. The first command of each option comes first, then the second
 /// one of each, and so on.
 pub fn vanished_options(old: &ProgramInterface, new: &ProgramInterface) -> Vec<VanishedOption> {
@@ -45,6 +45,9 @@ pub fn vanished_options(old: &ProgramInterface, new: &ProgramInterface) -> Vec<V
                 None if is_known => Vec::new(),
                 None => vec![None],
                 Some(_) if is_inherited => Vec::new(),
+                Some((_, found)) if found.value.is_none() && option.value.is_some() && !found.hidden => {
+                    vec![Some(option.any_value().to_owned())]
+                }
                 Some((_, found)) if found.values.is_empty() => Vec::new(),
                 Some((_, found)) => option.values.difference(&found.values).cloned().map(Some).collect(),
             };

@@ -13,6 +13,12 @@ use strict_json::escape_token;
 pub fn judge_empty_lists(context: &CheckContext) -> Judgement {
     let probes: Vec<_> = context.data_probes().filter(|probe| probe.call.empty).collect();
     if probes.is_empty() {
+        if let Some(probe) = context.sources().find(|probe| probe.call.empty) {
+            return Judgement::unverified(format!(
+                "{} should fail, so its output is no data: declare `result = true` as well",
+                probe.name
+            ));
+        }
         let lists = context.sources().find(|probe| probe.call.list.is_some());
         let lacking = || without_feature(context, Feature::Lists, "the target has no lists");
         return lacking().unwrap_or_else(|| match lists {

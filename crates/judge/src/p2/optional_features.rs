@@ -106,18 +106,16 @@ fn judge_short_flag(short: &RunView, long: &RunView) -> Assertion {
     }
 }
 
-/// Members at the top of a document that carry a version.
-const VERSION_KEYS: [&str; 4] = ["version", "schema_version", "schemaVersion", "$schema"];
+/// Members at the top of a document that carry the version of its form.
+const VERSION_KEYS: [&str; 6] =
+    ["schema_version", "schemaVersion", "format_version", "formatVersion", "apiVersion", "$schema"];
 
 /// Judges `p2-output-version`: each document, or the printed schema, carries a version.
 pub fn judge_output_version(context: &CheckContext) -> Judgement {
     let value = |run: RunView| run.value(Stream::Stdout);
     let runs = context.data_probes().filter_map(|probe| context.plain_run(probe, OutputFormat::Json));
     let documents: Vec<Value> = runs.filter(|run| run.parsed().is_ok()).filter_map(value).collect();
-    let carries = |document: &Value| {
-        VERSION_KEYS.iter().any(|key| document[*key].is_string() || document[*key].is_number())
-    };
-    if !documents.is_empty() && documents.iter().all(carries) {
+    if !documents.is_empty() && documents.iter().all(carries_version) {
         return Judgement::Pass(format!("in {}", counted(documents.len(), "document")));
     }
     let mut schemas = context
@@ -129,6 +127,14 @@ pub fn judge_output_version(context: &CheckContext) -> Judgement {
             Judgement::NotApplicable("neither the documents nor their schema carry a version".to_owned())
         }
     }
+}
+
+/// Returns whether a document carries the version of its form. A `version` beside a `name` is that of what the document
+/// describes, such as a package.
+fn carries_version(document: &Value) -> bool {
+    let is_version = |key: &&str| document[*key].is_string() || document[*key].is_number();
+    let is_of_form = document["version"].is_number() || document["name"].is_null() && is_version(&"version");
+    VERSION_KEYS.iter().any(is_version) || is_of_form
 }
 
 /// Judges `p2-schema-print`: the target prints a valid JSON Schema, and its output validates against it.

@@ -8,8 +8,18 @@ use agentnative_core::probe::Probe;
 use agentnative_core::targets::Argument;
 
 /// Names of positional arguments that are files to read, in lower case, without separators and numbers.
-const FILE_NAMES: [&str; 8] =
-    ["file", "files", "filename", "infile", "input", "inputs", "inputfile", "inputfiles"];
+const FILE_NAMES: [&str; 10] = [
+    "file",
+    "files",
+    "filename",
+    "filepath",
+    "infile",
+    "input",
+    "inputs",
+    "inputfile",
+    "inputfiles",
+    "inputpath",
+];
 /// Words that name stdin, in lower case.
 const STDIN_WORDS: [&str; 3] = ["stdin", "standard input", "piped"];
 /// Words in the description of a command that reads the contents of a file, in lower case.

@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const COBRA_LISTS: [&str; 4] = ["strings", "stringArray", "stringSlice", "ints"];
 /// Types of values of cobra that cannot be repeated.
 const COBRA_SCALARS: [&str; 6] = ["string", "int", "uint", "float", "duration", "bytes"];
+/// Names of values that are numbers, in lower case.
+const NUMBERS: [&str; 4] = ["integer", "int", "uint", "float"];
 /// Phrases in the description of an option that can be repeated.
 const REPEATABLE: [&str; 3] = ["multiple times", "more than once", "be repeated"];
 /// Beginnings of the notes that parsers append to a description, in lower case.
@@ -200,7 +202,7 @@ fn described_option(
         description: without_notes(&text),
         value_optional,
         values: values.map(|option| option.values.iter().cloned().collect()).unwrap_or_default(),
-        default: value.as_ref().and_then(|_| default(&text)),
+        default: value.as_deref().and_then(|value| default(&text).filter(|default| fits(default, value))),
         required: is_required(names, group, page, interface, reader),
         repeatable: is_repeatable(group, &text, value.as_deref(), reader),
         deprecated: is_deprecated(&text),
@@ -219,9 +221,10 @@ fn value_in_description(key: &str, text: &str) -> Option<String> {
 }
 
 /// Returns whether the head of an option shows its value as optional. A choice in brackets, as click shows it, is not
-/// optional.
+/// optional; the value in `-input=true`, as Go shows it, is.
 fn has_optional_value(option: &CliOption) -> bool {
-    option.has_optional_value() && !option.head.contains('|')
+    let is_switch = option.value.as_deref().is_some_and(|value| ["true", "false"].contains(&value));
+    option.has_optional_value() && !option.head.contains('|') || is_switch
 }
 
 /// Returns whether a call needs the option; `None` if the page does not state it, or if the reader implies that it does
@@ -319,6 +322,11 @@ fn default(text: &str) -> Option<String> {
     let value = value.trim_matches(['"', '\'', '`', ' ']);
     let is_path = value.starts_with(['/', '~']) || value.contains(" /");
     (!value.is_empty() && !is_path).then(|| value.to_owned())
+}
+
+/// Returns whether a default can be a value of this name. The default `CERT_NONE` of an `INTEGER` is the name of a number.
+fn fits(default: &str, value: &str) -> bool {
+    !NUMBERS.contains(&value.to_lowercase().as_str()) || default.parse::<f64>().is_ok()
 }
 
 /// Returns the default in the text of a note such as `default: a` or `env var: X, default: a`.
