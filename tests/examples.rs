@@ -169,7 +169,11 @@ fn conditions(check: &Check, example: &Example) -> Vec<(Variant, u8)> {
     }
     let conditions_of = |variant: &Variant| match variant {
         Variant::HostileEnv => {
-            (0..HOSTILE_ENVIRONMENTS.len() as u8).map(|nth| (Variant::HostileEnv, nth)).collect()
+            let all = (0..HOSTILE_ENVIRONMENTS.len() as u8).map(|nth| (Variant::HostileEnv, nth));
+            let is_shown = |(variant, nth): &(Variant, u8)| {
+                check.id != CheckId::P2OutputLocale || variant.has_rare_locale(*nth)
+            };
+            all.filter(is_shown).collect()
         }
         // An example that begins with a setting is shown under that setting only.
         _ if begins_with_setting => Vec::new(),
