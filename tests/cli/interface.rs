@@ -126,17 +126,21 @@ fn an_option_that_the_target_ignores_is_removed_not_hidden() {
 }
 
 #[test]
-fn an_option_that_misses_a_value_is_undecided_not_removed() {
-    let folder = Folder::with(&tool(1));
+fn an_option_whose_value_is_missing_or_invalid_is_undecided_not_removed() {
     // The help of version 1 shows no value.
-    let needs =
-        "--old-sort) echo 'tasks: option requires argument: --old-sort' >&2; exit 2 ;;\n        --*) case";
-    folder.script("new", &tool(2).replace("--*) case", needs));
-    let output =
-        folder.run(&["contract", "diff", "--json", "--old-command", "./cli", "--new-command", "./new"]);
-    let found = changes(&output);
-    assert!(!found.contains(&("diff-option-removed".into(), "list".into(), "breaking".into())), "{found:?}");
-    assert!(found.contains(&("diff-undecided".into(), "list".into(), "undecided".into())), "{found:?}");
+    for message in ["option requires argument: --old-sort", "invalid value '1' for --old-sort"] {
+        let folder = Folder::with(&tool(1));
+        let needs = format!("--old-sort) echo \"tasks: {message}\" >&2; exit 2 ;;\n        --*) case");
+        folder.script("new", &tool(2).replace("--*) case", &needs));
+        let output =
+            folder.run(&["contract", "diff", "--json", "--old-command", "./cli", "--new-command", "./new"]);
+        let found = changes(&output);
+        assert!(
+            !found.contains(&("diff-option-removed".into(), "list".into(), "breaking".into())),
+            "{found:?}"
+        );
+        assert!(found.contains(&("diff-undecided".into(), "list".into(), "undecided".into())), "{found:?}");
+    }
 }
 
 #[test]
@@ -182,6 +186,9 @@ fn a_command_that_vanished_from_the_help_is_called() {
     };
     assert_eq!(changes_with("list | ls | add | remove", ""), ["diff-command-removed"]);
     assert_eq!(changes_with("list | ls | add | remove | rm", ""), ["diff-hidden"]);
+    // It logs its arguments, and rejects neither by name.
+    let logs = "echo \"$$ called with $*\" >&2; case $1 in rm) exit 3 ;; esac";
+    assert_eq!(changes_with("*", logs), ["diff-undecided"]);
     // It ignores the unknown flag.
     let ignores = "case $1 in rm) echo 'use remove'; exit 0 ;; esac";
     assert_eq!(changes_with("list | ls | add | remove | rm", ignores), ["diff-undecided"]);

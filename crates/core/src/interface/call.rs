@@ -55,10 +55,13 @@ pub(super) fn fails(seen: &Observation) -> bool {
     matches!(seen.end, RunEnd::Exited(code) if code != 0)
 }
 
-/// Returns the line with which a run rejects the unknown flag; `None` if it does not reject it. Parsers with options
-/// such as `-json` print one dash.
+/// Returns the line with which a run rejects the unknown flag; `None` if it does not reject it.
 pub(super) fn rejection(seen: &Observation) -> Option<String> {
-    let name = UNKNOWN_FLAG.trim_start_matches('-');
     let text = output(seen);
-    text.lines().find(|line| line.contains(name)).filter(|_| fails(seen)).map(str::to_owned)
+    text.lines().find(|line| names_unknown_flag(line)).filter(|_| fails(seen)).map(str::to_owned)
+}
+
+/// Returns whether a line names the unknown flag. Parsers with options such as `-json` print one dash.
+pub(super) fn names_unknown_flag(line: &str) -> bool {
+    line.contains(UNKNOWN_FLAG.trim_start_matches('-'))
 }

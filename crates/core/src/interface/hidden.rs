@@ -80,8 +80,9 @@ pub(super) fn with_hidden_options<'r>(
         let orders = [with, behind];
         if !orders.iter().all(|with| is_accepted(option, alone, with)) {
             let is_named = orders.iter().any(|with| names_option(option, alone, with));
-            let lacks_value = orders.iter().any(|with| lacks_value(option, with));
-            if fails(alone) && (!is_named || lacks_value) {
+            // An option that succeeds took the unknown flag for its value.
+            let is_known = orders.iter().any(|with| is_about_value(option, with)) || !fails(with);
+            if fails(alone) && (!is_named || is_known) {
                 command.unclear.insert(option.to_owned());
             }
             continue;
@@ -122,14 +123,17 @@ fn names_option(option: &str, alone: &Observation, with: &Observation) -> bool {
     lines.any(|line| !known.lines().any(|other| other == line))
 }
 
-/// Returns whether a run complains that an option has no value: then the target knows the option.
-fn lacks_value(option: &str, with: &Observation) -> bool {
-    const PHRASES: [&str; 5] = ["require", "needs", "missing", "expected one argument", "expected at least"];
+/// Returns whether a run complains that an option has no value, or an invalid one: then the target knows the option.
+fn is_about_value(option: &str, with: &Observation) -> bool {
+    const MISSING: [&str; 5] = ["require", "needs", "missing", "expected one argument", "expected at least"];
+    const INVALID: [&str; 3] = ["invalid value", "invalid argument \"", "invalid choice"];
     let bare = option.trim_start_matches('-');
+    let has = |line: &str, phrases: &[&str]| phrases.iter().any(|phrase| line.contains(phrase));
     output(with).lines().filter(|line| line.contains(bare)).any(|line| {
         let line = line.to_lowercase();
-        PHRASES.iter().any(|phrase| line.contains(phrase))
-            && ["argument", "value", "parameter"].iter().any(|noun| line.contains(noun))
+        has(&line, &MISSING) && has(&line, &["argument", "value", "parameter"])
+            || has(&line, &INVALID)
+            || line.contains(&format!("invalid {bare}"))
     })
 }
 

@@ -3,7 +3,7 @@
 //! Each is called with an unknown flag, and so is an unknown command in its place: a target that rejects the flag of the
 //! one and the name of the other accepts the command.
 
-use super::call::{InterfaceCall, key, output, rejection};
+use super::call::{InterfaceCall, key, names_unknown_flag, output, rejection};
 use crate::catalogue::DerivedKind;
 use crate::explore::FindRun;
 use crate::model::{Case, ProbeId};
@@ -79,6 +79,8 @@ fn is_accepted(word: &str, with: &Observation, control: &Observation) -> Option<
     if is_same || rejections.any(|line| with_text.lines().any(|other| other == line)) {
         return Some(false);
     }
-    let line = rejection(with)?;
+    // A log line with all arguments rejects nothing.
+    let echoes = control_text.lines().any(|line| names_command(&line) && names_unknown_flag(line));
+    let line = rejection(with).filter(|line| !echoes || !line.contains(word))?;
     control_text.lines().all(|other| as_control(other) != line).then_some(true)
 }
