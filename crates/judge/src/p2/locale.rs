@@ -42,6 +42,7 @@ fn judge_locale<'a>(plain: &RunView<'a>, probe: &'a Probe, locale: u8) -> Option
     let run = context.run_including(probe, plain.format(), (Variant::HostileEnv, locale))?;
     let judge = || {
         plain.parsed()?;
+        run.ended()?;
         let expected = texts(plain)?;
         let problem = |run: &RunView| run.scan().first_structural_problem().cloned();
         let usual = context.run(probe, plain.format(), Variant::HostileEnv, GERMAN);
