@@ -12,7 +12,8 @@ fn main() -> io::Result<()> {
         contracts.push_str(&format!("({:?}, &[", name(&folder)));
         let is_embedded = |path: &PathBuf| {
             path.is_file()
-                && path.extension().is_some_and(|extension| extension == "toml" || extension == "json")
+                && (path.ends_with("contract.toml")
+                    || path.extension().is_some_and(|extension| extension == "json"))
         };
         for path in entries(&folder)?.into_iter().filter(is_embedded) {
             let (file, inside) = (name(&path), format!("/contracts/{}/{}", name(&folder), name(&path)));

@@ -8,6 +8,7 @@ use agentnative_contract::DataFile;
 use agentnative_contract::error::{Error, Result};
 use agentnative_outcome::{CallStatus, Collector, Dialect, Operation, OutcomeOptions, RunOutcome, ToolCall};
 use agentnative_output::{Output, OutputFormat, Page, StyledText, Tone, whole_number};
+use clap::ValueEnum;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -38,10 +39,7 @@ pub(super) struct OutcomeArgs {
     /// Number of threads for --each [default: the number of processors, at most 8].
     #[arg(long, value_name = "N", value_parser = whole_number::<u8>(1..=64))]
     jobs: Option<u8>,
-    /// Agent that printed the output: opencode (events of its server), opencode-run (`opencode run --format json`),
-    /// claude, codex, gemini, qwen, pi, cline, vibe, copilot, kimi, droid (their JSON outputs, as a stream or a
-    /// document), or auto, which recognises them.
-    #[arg(long, value_enum, default_value = "auto", value_name = "STREAM", hide_possible_values = true)]
+    #[arg(long, value_enum, default_value = "auto", value_name = "STREAM", hide_possible_values = true, help = from_help())]
     from: Dialect,
     /// Stderr of the agent, text and events; read after the other files.
     #[arg(long, value_name = "FILE")]
@@ -74,6 +72,14 @@ enum Format {
     Outcome,
     /// The trajectory, as JSON.
     Atif,
+}
+
+/// Returns the help of `--from`, which names all agents.
+fn from_help() -> String {
+    let agents = Dialect::value_variants().iter().filter(|dialect| **dialect != Dialect::Auto);
+    let names: Vec<_> =
+        agents.filter_map(|dialect| Some(dialect.to_possible_value()?.get_name().to_owned())).collect();
+    format!("Agent that printed the output: {}, or auto, which recognises them.", names.join(", "))
 }
 
 pub(super) fn run(args: OutcomeArgs, output: &mut Output) -> Result<()> {

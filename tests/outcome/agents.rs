@@ -101,7 +101,7 @@ fn trajectories_contain_each_step() {
         assert_eq!(trajectory, document(&file), "{name}");
         count += 1;
     }
-    assert_eq!(count, 7, "one of each agent");
+    assert_eq!(count, 11, "one of each agent");
 }
 
 #[test]

@@ -16,8 +16,8 @@ pub(super) const MAPPER: Mapper = Mapper {
     program: "claude",
     agent: "claude-code",
     formats: ["stream-json", "json"],
-    is_head: |kind, _| matches!(kind, "system" | "result"),
     map: MapFn::Values {
+        is_head: |kind| matches!(kind, "system" | "result"),
         detects: |event| match text(event, "/type") {
             Some("system") => detects(event, "/claude_code_version") || is_hook(event),
             Some("result") => event.get("total_cost_usd").is_some() && is_result(event),

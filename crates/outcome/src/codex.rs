@@ -16,8 +16,11 @@ pub(super) const MAPPER: Mapper = Mapper {
     program: "codex",
     agent: "codex",
     formats: ["json"; 2],
-    is_head: |kind, _| matches!(kind, "thread.started" | "session.created" | ""),
-    map: MapFn::Values { detects, map_event },
+    map: MapFn::Values {
+        is_head: |kind| matches!(kind, "thread.started" | "session.created" | ""),
+        detects,
+        map_event,
+    },
     failure_reason,
 };
 

@@ -33,7 +33,7 @@ impl Collector {
     /// Creates a collector that has read nothing.
     pub fn new(options: OutcomeOptions) -> Self {
         Self {
-            inner: RefCell::new(Inner { state: State::new(options, MAPPERS), stream_warnings: Vec::new() }),
+            inner: RefCell::new(Inner { state: State::new(options, &MAPPERS), stream_warnings: Vec::new() }),
         }
     }
 

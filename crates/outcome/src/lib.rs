@@ -11,8 +11,10 @@
 //! error.
 //!
 //! opencode has many events, of which only some fields are read (`event_fields`, `fields`). The events of other agents
-//! are built as values (`event_builder`) and read with `json`. Each dialect has one file with a mapper, which is listed
-//! in `mappers`. Shared state is in `session`, `calls`, `artifacts`, `texts`, `usage` and `trace`.
+//! are built as values (`event_builder`). The mapper of most agents is data, a file `mapper.toml` beside the contract of
+//! its stream (`mapper_file`, `mapper_rules`, `mapper_values`); that of others is one file of code, which is listed in
+//! `mappers` and reads values with `json`. Shared state is in `session`, `calls`, `artifacts`, `texts`, `usage` and
+//! `trace`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod arithmetic;
@@ -20,22 +22,19 @@ mod artifacts;
 mod atif;
 mod calls;
 mod claude;
-mod cline;
 mod codex;
 mod collector;
-mod copilot;
-mod droid;
 mod event_builder;
 mod event_fields;
 mod fields;
-mod gemini;
 mod json;
-mod kimi;
+mod mapper_file;
+mod mapper_rules;
+mod mapper_values;
 mod mappers;
 mod metrics;
 mod opencode;
 mod opencode_run;
-mod pi;
 mod qwen;
 mod session;
 mod state;
@@ -46,7 +45,6 @@ mod trace;
 mod types;
 mod unrecognised;
 mod usage;
-mod vibe;
 mod warnings;
 
 pub use atif::Trajectory;
@@ -58,57 +56,7 @@ pub use types::{
 };
 pub use unrecognised::Unrecognised;
 
-/// The agent that wrote a stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum Dialect {
-    /// Detected by the first event of a known agent.
-    #[default]
-    Auto,
-    /// Events of opencode, as documented and as its server sends them.
-    Opencode,
-    /// Output of `opencode run --format json`.
-    OpencodeRun,
-    /// Output of `claude -p --output-format stream-json` or `json`.
-    Claude,
-    /// Output of `codex exec --json`, version 0.42 and later.
-    Codex,
-    /// Output of `gemini --output-format stream-json` or `json`.
-    Gemini,
-    /// Output of `qwen --output-format stream-json` or `json`.
-    Qwen,
-    /// Output of `pi --mode json`.
-    Pi,
-    /// Output of `cline --json`.
-    Cline,
-    /// Output of `vibe -p --output streaming` or `json`.
-    Vibe,
-    /// Output of `copilot --output-format json`.
-    Copilot,
-    /// Output of `kimi -p --output-format stream-json`.
-    Kimi,
-    /// Output of `droid exec --output-format stream-json` or `json`.
-    Droid,
-}
-
-impl Dialect {
-    /// All dialects.
-    pub const ALL: [Self; 13] = [
-        Self::Auto,
-        Self::Opencode,
-        Self::OpencodeRun,
-        Self::Claude,
-        Self::Codex,
-        Self::Gemini,
-        Self::Qwen,
-        Self::Pi,
-        Self::Cline,
-        Self::Vibe,
-        Self::Copilot,
-        Self::Kimi,
-        Self::Droid,
-    ];
-}
+include!(concat!(env!("OUT_DIR"), "/dialect.rs"));
 
 /// Options of a [`Collector`], and facts about the run that its stream does not have.
 #[derive(Debug, Clone, Default)]

@@ -15,8 +15,7 @@ pub(super) const MAPPER: Mapper = Mapper {
     program: "opencode",
     agent: "opencode",
     formats: ["events"; 2],
-    is_head: |kind, _| !kind.starts_with("message.part."),
-    map: MapFn::Fields(map_event),
+    map: MapFn::Fields { is_head: |kind| !kind.starts_with("message.part."), map_event },
     failure_reason,
 };
 

@@ -12,8 +12,7 @@ pub(super) const MAPPER: Mapper = Mapper {
     program: "opencode",
     agent: "opencode",
     formats: ["json"; 2],
-    is_head: |kind, _| matches!(kind, "step_start" | "error"),
-    map: MapFn::Fields(map_event),
+    map: MapFn::Fields { is_head: |kind| matches!(kind, "step_start" | "error"), map_event },
     failure_reason,
 };
 

@@ -10,8 +10,8 @@ pub(super) const MAPPER: Mapper = Mapper {
     program: "qwen",
     agent: "qwen-code",
     formats: ["stream-json", "json"],
-    is_head: |kind, _| kind == "system",
     map: MapFn::Values {
+        is_head: |kind| kind == "system",
         detects: |event| {
             let is_message = text(event, "/type") == Some("assistant") && event.get("uuid").is_some();
             detects(event, "/qwen_code_version")

@@ -268,7 +268,9 @@ impl Session {
     }
 
     pub(super) fn set_step_usage(&mut self, usage: Usage) {
-        if let Some(trace) = &mut self.trace {
+        if let Some(trace) = &mut self.trace
+            && usage.is_reported()
+        {
             trace.current_step().usage = Some(usage);
         }
     }
@@ -282,10 +284,10 @@ impl Session {
 
     /// Returns the tokens and the cost of the session: those of its requests, or else those of its messages.
     pub(super) fn total_usage(&self) -> Usage {
-        match self.usage.total().or(self.usage.cost) {
-            Some(_) => self.usage.clone(),
-            None => self.earlier_messages.plus(&self.assistant.usage),
+        if self.usage.is_reported() {
+            return self.usage.clone();
         }
+        self.earlier_messages.plus(&self.assistant.usage)
     }
 
     /// Adds a request to the model, with its tokens and cost.

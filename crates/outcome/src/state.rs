@@ -5,6 +5,7 @@ use super::artifacts::{ArtifactChange, Artifacts};
 use super::calls;
 use super::event_fields::EventFields;
 use super::fields::Field;
+use super::mapper_file::MapperFile;
 use super::session::{Activity, Session, error_line};
 use super::stderr::StderrTail;
 use super::trace::Trace;
@@ -38,8 +39,6 @@ pub(super) struct Mapper {
     pub(super) agent: &'static str,
     /// Names of the formats: of a stream, and of a document or an array of events.
     pub(super) formats: [&'static str; 2],
-    /// Returns true if a stream can begin with the event, whose type is given.
-    pub(super) is_head: fn(&str, Option<&Value>) -> bool,
     pub(super) map: MapFn,
     /// Returns why a session without a reported error failed; `None` if it did not fail.
     pub(super) failure_reason: fn(&Session) -> Option<String>,
@@ -47,14 +46,22 @@ pub(super) struct Mapper {
 
 /// How a mapper receives events.
 pub(super) enum MapFn {
-    /// The function receives selected fields of an event, and its type.
-    Fields(fn(&mut State, &EventFields, &str) -> MapResult),
+    /// The functions receive selected fields of an event, and its type.
+    Fields {
+        /// Returns true if a stream can begin with an event of this type.
+        is_head: fn(&str) -> bool,
+        map_event: fn(&mut State, &EventFields, &str) -> MapResult,
+    },
     /// The functions receive an event as a JSON value.
     Values {
+        /// Returns true if a stream can begin with an event of this type.
+        is_head: fn(&str) -> bool,
         /// Returns true if an event shows that the stream is one of this agent.
         detects: fn(&Value) -> bool,
         map_event: fn(&mut State, &Value) -> MapResult,
     },
+    /// The rules of the file apply to an event as a JSON value.
+    File(&'static MapperFile),
 }
 
 impl Mapper {
@@ -67,12 +74,24 @@ impl Mapper {
         known: bool,
     ) -> MapResult {
         match (&self.map, event.nonempty(Field::Type), value) {
-            (MapFn::Fields(map_event), Some(kind), _) => map_event(state, event, kind),
-            (MapFn::Fields(_), None, _) => MapResult::Missing("a type"),
-            (MapFn::Values { detects, map_event }, _, Some(value)) if known || detects(value) => {
+            (MapFn::Fields { map_event, .. }, Some(kind), _) => map_event(state, event, kind),
+            (MapFn::Fields { .. }, None, _) => MapResult::Missing("a type"),
+            (MapFn::Values { detects, map_event, .. }, _, Some(value)) if known || detects(value) => {
                 map_event(state, value)
             }
-            (MapFn::Values { .. }, ..) => MapResult::Unknown,
+            (MapFn::File(file), _, Some(value)) => file.map_event(state, value, known),
+            _ => MapResult::Unknown,
+        }
+    }
+
+    /// True if a stream can begin with the event.
+    fn is_head(&self, event: &EventFields, value: Option<&Value>) -> bool {
+        // The fields are filled only if the mapper needs them.
+        let of_value = value.and_then(|value| value.get("type")?.as_str());
+        let kind = event.nonempty(Field::Type).or(of_value).unwrap_or_default();
+        match &self.map {
+            MapFn::Fields { is_head, .. } | MapFn::Values { is_head, .. } => is_head(kind),
+            MapFn::File(file) => value.is_some_and(|value| file.is_head(value)),
         }
     }
 }
@@ -130,8 +149,8 @@ impl State {
     pub(super) fn needed_event_forms(&self) -> (bool, bool) {
         match self.mapper.map(|mapper| &mapper.map) {
             None => (true, true),
-            Some(MapFn::Fields(_)) => (true, false),
-            Some(MapFn::Values { .. }) => (false, true),
+            Some(MapFn::Fields { .. }) => (true, false),
+            Some(MapFn::Values { .. } | MapFn::File(_)) => (false, true),
         }
     }
 
@@ -162,16 +181,12 @@ impl State {
                     continue;
                 }
             }
-            self.has_head = self.has_head.or_else(|| {
-                let value = built.map(|(value, _)| value);
-                // The fields are filled only if the mapper needs them.
-                let of_value = value.and_then(|value| value.get("type")?.as_str());
-                Some((mapper.is_head)(kind.or(of_value).unwrap_or_default(), value))
-            });
+            self.has_head =
+                self.has_head.or_else(|| Some(mapper.is_head(event, built.map(|(value, _)| value))));
             self.mapper = Some(mapper);
             let truncated = match mapper.map {
-                MapFn::Fields(_) => event.truncated,
-                MapFn::Values { .. } => built.is_some_and(|(_, truncated)| truncated),
+                MapFn::Fields { .. } => event.truncated,
+                MapFn::Values { .. } | MapFn::File(_) => built.is_some_and(|(_, truncated)| truncated),
             };
             return truncated.then(|| "has a text over 1 MiB, which was truncated".to_owned());
         }

@@ -36,6 +36,11 @@ impl Usage {
         [self.reasoning, self.cache_read, self.cache_write].into_iter().fold(self.used(), sum)
     }
 
+    /// True if the agent reports tokens or a cost.
+    pub(super) fn is_reported(&self) -> bool {
+        self.total().or(self.cost).is_some()
+    }
+
     /// Returns the sum of two usages.
     pub(super) fn plus(&self, other: &Self) -> Self {
         Self {
