@@ -45,14 +45,16 @@ def arguments():
 
 
 class Agent:
-    """An agent with its configuration, its contract, and the PATH of its program."""
+    """An agent with its configuration, its contracts, and the PATH of its program."""
 
-    def __init__(self, args, name, package, registry="npm", endless=()):
+    def __init__(self, args, name, package, registry="npm", endless=(), document=None):
         self.args, self.name, self.package, self.registry, self.endless = args, name, package, registry, endless
         self.config = tomllib.loads((EXAMPLES / f"{name}.toml").read_text())
         self.target, self.service = self.config["target"], self.config["service"][0]
-        self.specification = ROOT / "contracts" / self.target["contract"]
-        self.contract = tomllib.loads((self.specification / "contract.toml").read_text())
+        # The contract of the stream, and that of the document if the agent also prints one.
+        names = [self.target["contract"], *([document] if document else [])]
+        self.contracts = {name: tomllib.loads((ROOT / "contracts" / name / "contract.toml").read_text()) for name in names}
+        self.contract = self.contracts[names[0]]
         self.place = args.folder / name
         node = args.folder / "node/node_modules/.bin"
         self.path = f"{self.place}/node_modules/.bin:{self.place}/bin:{node}:{os.environ['PATH']}"
@@ -109,14 +111,15 @@ class Agent:
 class Scene:
     """A recorded scene: the conditions and findings of the contract that apply, and what drifted."""
 
-    def __init__(self, agent, version, scene, probe):
+    def __init__(self, agent, version, scene, probe, contract):
         self.agent, self.name, self.scene = agent, scene["name"], scene
+        self.specification, self.contract = ROOT / "contracts" / contract, agent.contracts[contract]
         self.output = agent.args.folder / "recordings" / f"{agent.name}-{version}-{self.name}"
         self.findings, self.conditions, self.drift = [], [], []
         args = probe["args"]
         if marker := scene.get("marker"):
             args = [MARKER.sub(f"[[{marker}]]", arg) for arg in args]
-        self.exit = agent.call(self.output, args + agent.contract["ask"], scene.get("signal"))
+        self.exit = agent.call(self.output, args + self.contract["ask"], scene.get("signal"))
         self.stdout = pathlib.Path(f"{self.output}.stdout")
         if self.exit is None and self.name in agent.endless:
             self.findings.append("endless")
@@ -142,8 +145,8 @@ class Scene:
 
     def validate(self):
         """Finds the condition that holds. One that has to be declared can hold only if the agent received a signal."""
-        contract = ["--contract", self.agent.specification]
-        conditions = [each for each in self.agent.contract["condition"] if "signal" in self.scene or not each.get("declared")]
+        contract = ["--contract", self.specification]
+        conditions = [each for each in self.contract["condition"] if "signal" in self.scene or not each.get("declared")]
         for condition in conditions:
             report = self.agentnative("validate", *contract, "--condition", condition["name"])["data"]["files"][0]
             if report["valid"]:
@@ -151,7 +154,7 @@ class Scene:
                 break
         else:
             report = self.agentnative("validate", *contract)["data"]["files"][0]
-            rules = {rule["id"]: rule["what"] for rule in self.agent.contract["rule"]}
+            rules = {rule["id"]: rule["what"] for rule in self.contract.get("rule", [])}
             for error in report["errors"]:
                 message = error["message"].removesuffix(f": {rules.get(error['rule'])}")
                 self.add_drift(f"{message} (rule `{error['rule']}`)" if error["rule"] else message, error["line"])
@@ -189,13 +192,14 @@ def record(args, scenes, entry):
     probes = {probe["name"]: probe for probe in agent.config["probe"]}
     recorded = []
     for scene in scenes:
-        if probe := probes.get(scene["probe"]):
-            recorded.append(Scene(agent, version, scene, probe))
+        contracts = list(agent.contracts)[1:] if scene.get("document") else [agent.target["contract"]]
+        for contract in contracts if scene["probe"] in probes else []:
+            recorded.append(Scene(agent, version, scene, probes[scene["probe"]], contract))
             last = recorded[-1]
             found = [str(last.exit), *last.conditions, *last.findings, *(message for _, message, _ in last.drift)]
             print(agent.name, version, last.name, *found, sep="\t", flush=True)
     date = datetime.date.fromtimestamp(recorded[0].stdout.stat().st_mtime)
-    contract = f"`{agent.target['contract']}` {agent.contract['version']}"
+    contract = ", ".join(f"`{name}` {contract['version']}" for name, contract in agent.contracts.items())
     cells = [f"`{agent.package}`", version, str(date), contract]
     cells += [where(recorded, "conditions"), where(recorded, "findings")]
     drift = [(*found, scene.stdout) for scene in recorded for found in scene.drift]
