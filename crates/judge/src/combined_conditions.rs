@@ -10,7 +10,7 @@ use agentnative_core::run::{Observation, RunKey, TripwirePurpose};
 use std::collections::BTreeSet;
 
 /// Checks that may request repeated runs of a call, to find out what changes from run to run.
-pub(super) const REQUESTING_REPETITIONS: [CheckId; 12] = [
+pub(super) const REQUESTING_REPETITIONS: [CheckId; 13] = [
     CheckId::P1EnvFlag,
     CheckId::P1SecretPath,
     CheckId::P2ExitConsistent,
@@ -18,6 +18,7 @@ pub(super) const REQUESTING_REPETITIONS: [CheckId; 12] = [
     CheckId::P2OutputComplete,
     CheckId::P2OutputFormat,
     CheckId::P2OutputLocale,
+    CheckId::P2OutputOrder,
     CheckId::P2OutputParity,
     CheckId::P2OutputPure,
     CheckId::P6Precedence,

@@ -66,10 +66,13 @@ fn judge(pipe: &RunView, wide: &RunView) -> Result<Option<()>, Unmet> {
 /// Returns the index of the first line that is shorter than on the wide terminal, and a sentence about it.
 fn shortened(short: &[String], long: &[String]) -> Option<(usize, String)> {
     let known: BTreeSet<&str> = long.iter().flat_map(|line| line.split_whitespace()).collect();
-    let is_cut = |line: &str| {
-        let length = line.chars().count();
-        let is_full = (USUAL_COLUMNS - 2..=USUAL_COLUMNS).contains(&length);
-        is_full && !long.iter().any(|other| other == line) && long.iter().any(|other| other.starts_with(line))
+    // The next line continues a line that is only wrapped.
+    let is_cut = |line: &str, next: &str| {
+        let rest = long.iter().find_map(|other| other.strip_prefix(line).filter(|rest| !rest.is_empty()));
+        let first = rest.and_then(|rest| rest.split_whitespace().next());
+        (USUAL_COLUMNS - 2..=USUAL_COLUMNS).contains(&line.chars().count())
+            && !long.iter().any(|other| other == line)
+            && first.is_some_and(|first| !next.trim_start().starts_with(first))
     };
     short.iter().enumerate().find_map(|(index, line)| {
         let complete = line.split_whitespace().filter(|word| !known.contains(word)).find_map(|word| {
@@ -83,7 +86,7 @@ fn shortened(short: &[String], long: &[String]) -> Option<(usize, String)> {
                     [word, other].map(|word| strict_json::sanitize::sanitize_capped(word, MAX_QUOTED));
                 Some((index, format!("a wide terminal shows `{other}`, a pipe only `{word}`")))
             }
-            None => is_cut(line).then(|| {
+            None => is_cut(line, short.get(index + 1).map_or("", |next| next)).then(|| {
                 (
                     index,
                     format!("the line ends at {} characters, on a wide terminal later", line.chars().count()),
