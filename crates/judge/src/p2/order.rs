@@ -40,18 +40,20 @@ fn same_order(context: &CheckContext, probe: &Probe, format: OutputFormat) -> Ve
 /// Compares a run with the plain run. If a run under several conditions differs, the run with the same consumer alone
 /// decides: another condition, such as a used home, may have other items.
 fn judge_run(run: &RunView, plain: &RunView) -> Assertion {
+    plain.parsed()?;
+    run.parsed()?;
     let compared = has_order_of(run, plain);
     let key = &run.observation.key;
     if compared.is_ok() || key.replaced_run_keys().is_none() {
         return compared;
     }
     let single = key.with_condition((key.variant, 0));
-    has_order_of(&run.context.run_or_request(&single, std::slice::from_ref(&single))?, plain)
+    let single = run.context.run_or_request(&single, std::slice::from_ref(&single))?;
+    single.parsed()?;
+    has_order_of(&single, plain)
 }
 
 fn has_order_of(run: &RunView, plain: &RunView) -> Assertion {
-    plain.parsed()?;
-    run.parsed()?;
     if same_bytes(run.bytes(Stream::Stdout), plain.bytes(Stream::Stdout)) {
         return Ok(());
     }
