@@ -3,7 +3,7 @@
 use super::order::records;
 use crate::context::{CheckContext, RunView};
 use crate::kit::declare_success;
-use crate::verdict::{Assertion, Judgement, Unmet};
+use crate::verdict::{Assertion, Judgement, Unmet, inconclusive};
 use agentnative_core::model::{CheckId, OutputFormat, Stream, Variant};
 use agentnative_core::probe::Probe;
 use serde_json::Value;
@@ -57,7 +57,13 @@ fn judge_locale<'a>(plain: &RunView<'a>, probe: &'a Probe, locale: u8) -> Option
             return Err(run.truncation_reason().into());
         }
         if run.variant().has_rare_locale(run.observation.key.nth) {
-            if run.exited()? != plain.exited()? {
+            let has_other_code = run.exited()? != plain.exited()?;
+            // A program may reject a locale that is not installed.
+            if has_other_code && locale == TURKISH {
+                let code = run.exited()?;
+                return inconclusive(format!("{} exits with {code}: install tr_TR.UTF-8", run.label()));
+            }
+            if has_other_code {
                 let detail =
                     format!("exits with {} in this locale, expected {}", run.exited()?, plain.exited()?);
                 return run.failed_at_reason("exit-code", Stream::Stderr, detail);
