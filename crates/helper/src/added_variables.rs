@@ -19,6 +19,15 @@ pub const HOSTILE_ENVIRONMENTS: &[Environment] = &[
     ("Turkish", &[TURKISH]),
 ];
 
+/// Index of the environment with a German locale in [`HOSTILE_ENVIRONMENTS`].
+pub const GERMAN_LOCALE: u8 = 2;
+/// Index of the environment of a narrow terminal.
+pub const NARROW_TERMINAL: u8 = 4;
+/// Index of the environment with a locale whose encoding is ASCII.
+pub const ASCII_LOCALE: u8 = 5;
+/// Index of the environment with a Turkish locale.
+pub const TURKISH_LOCALE: u8 = 6;
+
 pub(crate) const COLOUR: Variables =
     &[("FORCE_COLOR", "1"), ("CLICOLOR_FORCE", "1"), ("TERM", "xterm-256color"), ("COLORTERM", "truecolor")];
 pub(crate) const DEBUG: Variables =

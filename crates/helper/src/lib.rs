@@ -41,7 +41,9 @@ mod sys;
 mod trip;
 mod variant;
 
-pub use added_variables::HOSTILE_ENVIRONMENTS;
+pub use added_variables::{
+    ASCII_LOCALE, GERMAN_LOCALE, HOSTILE_ENVIRONMENTS, NARROW_TERMINAL, TURKISH_LOCALE,
+};
 pub use change::{Area, Changes, FileChange, FileEntry, FileKind, Leak, LeakEncoding, LeakPlace};
 #[cfg(feature = "client")]
 pub use client::{Helper, SignalHandling};

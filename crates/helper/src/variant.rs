@@ -1,8 +1,8 @@
 //! Variants: the conditions under which a probe runs, such as a terminal or a slow reader of stdout.
 
 use crate::added_variables::{
-    AGENTS_AND_CI, ASCII, COLOUR, DEBUG, Environment, HOSTILE_ENVIRONMENTS, LOCALE, NARROW, TURKISH,
-    Variables,
+    AGENTS_AND_CI, ASCII, ASCII_LOCALE, COLOUR, DEBUG, Environment, HOSTILE_ENVIRONMENTS, LOCALE, NARROW,
+    TURKISH, TURKISH_LOCALE, Variables,
 };
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -141,7 +141,7 @@ impl Variant {
 
     /// Whether the environment with index `nth` has a locale that only the checks of locales judge.
     pub const fn has_rare_locale(self, nth: u8) -> bool {
-        matches!(self, Self::HostileEnv) && matches!(nth, 5 | 6)
+        matches!(self, Self::HostileEnv) && matches!(nth, ASCII_LOCALE | TURKISH_LOCALE)
     }
 
     /// Returns how often the call is made in the same home before the run, in the environment with index `nth`.

@@ -39,6 +39,14 @@ fn id(args: &InterfaceCall) -> ProbeId {
     ProbeId::Derived { kind, source: None, case: Case::words(args) }
 }
 
+/// Returns the arguments of the call with the unknown flag that `id` identifies; `None` for another call.
+pub(super) fn call_with_unknown_flag(id: &ProbeId) -> Option<&InterfaceCall> {
+    match id {
+        ProbeId::Derived { kind: DerivedKind::VanishedOption, case: Case::Words(args), .. } => Some(args),
+        _ => None,
+    }
+}
+
 /// Returns the help page that a run printed.
 pub(super) fn page(seen: &Observation) -> Vec<u8> {
     seen.help_page(MAX_PAGE)

@@ -4,11 +4,10 @@
 //! accepts the option. Some parsers report only the first or the last unknown flag. Such calls are made only if the
 //! target fails with the unknown flag alone.
 
-use super::call::{InterfaceCall, fails, key, output, rejection};
+use super::call::{InterfaceCall, call_with_unknown_flag, fails, key, output, rejection};
 use super::hidden_commands;
-use crate::catalogue::DerivedKind;
 use crate::explore::FindRun;
-use crate::model::{Case, ProbeId};
+use crate::model::ProbeId;
 use crate::probe::{UNKNOWN_FLAG, UNKNOWN_VALUE};
 use crate::run::Observation;
 use agentnative_diff::interface::{
@@ -61,10 +60,7 @@ pub(super) fn with_hidden_options<'r>(
     ids: impl Iterator<Item = &'r ProbeId>,
     find: &FindRun<'r>,
 ) -> ProgramInterface {
-    for id in ids {
-        let ProbeId::Derived { kind: DerivedKind::VanishedOption, case: Case::Words(args), .. } = id else {
-            continue;
-        };
+    for args in ids.filter_map(call_with_unknown_flag) {
         let Some(at) = args.iter().position(|arg| arg.starts_with('-') && arg != UNKNOWN_FLAG) else {
             continue;
         };

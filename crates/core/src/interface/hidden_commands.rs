@@ -3,10 +3,9 @@
 //! Each is called with an unknown flag, and so is an unknown command in its place: a target that rejects the flag of the
 //! one and the name of the other accepts the command.
 
-use super::call::{InterfaceCall, key, names_unknown_flag, output, rejection};
-use crate::catalogue::DerivedKind;
+use super::call::{InterfaceCall, call_with_unknown_flag, key, names_unknown_flag, output, rejection};
 use crate::explore::FindRun;
-use crate::model::{Case, ProbeId};
+use crate::model::ProbeId;
 use crate::probe::{UNKNOWN_COMMAND, UNKNOWN_FLAG};
 use crate::run::Observation;
 use agentnative_diff::interface::{CommandInterface, ProgramInterface, vanished_commands};
@@ -39,10 +38,7 @@ pub(super) fn with_hidden_commands<'r>(
     ids: impl Iterator<Item = &'r ProbeId>,
     find: &FindRun<'r>,
 ) -> ProgramInterface {
-    for id in ids {
-        let ProbeId::Derived { kind: DerivedKind::VanishedOption, case: Case::Words(args), .. } = id else {
-            continue;
-        };
+    for args in ids.filter_map(call_with_unknown_flag) {
         let [above @ .., word, flag] = &args[..] else { continue };
         let name = args[..args.len() - 1].join(" ");
         let is_command = !above.iter().chain([word]).any(|word| word.starts_with('-'));

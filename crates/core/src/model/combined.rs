@@ -1,7 +1,7 @@
 //! Combined conditions: one run under several conditions. Each of them makes a program print more or wait, and none
 //! hides the effect of another. If the run equals the plain run, so do the runs under each single condition.
 
-use super::Variant;
+use super::{ASCII_LOCALE, GERMAN_LOCALE, NARROW_TERMINAL, TURKISH_LOCALE, Variant};
 
 /// The condition of a run: a variant, such as a terminal, and the 0-based index of its environment or repetition.
 pub type Condition = (Variant, u8);
@@ -11,21 +11,31 @@ pub type Condition = (Variant, u8);
 pub const COMBINED: &[(Condition, &[Condition])] = &[
     (
         (Variant::Tty, 1),
-        &[(Variant::Tty, 0), (Variant::HostileEnv, 0), (Variant::HostileEnv, 1), (Variant::HostileEnv, 2)],
+        &[
+            (Variant::Tty, 0),
+            (Variant::HostileEnv, 0),
+            (Variant::HostileEnv, 1),
+            (Variant::HostileEnv, GERMAN_LOCALE),
+        ],
     ),
     (
         (Variant::SlowReader, 2),
         &[
             (Variant::SlowReader, 0),
             (Variant::HostileEnv, 3),
-            (Variant::HostileEnv, 4),
-            (Variant::HostileEnv, 5),
+            (Variant::HostileEnv, NARROW_TERMINAL),
+            (Variant::HostileEnv, ASCII_LOCALE),
             (Variant::UsedHome, 1),
         ],
     ),
     (
         (Variant::File, 2),
-        &[(Variant::File, 0), (Variant::OpenStdin, 0), (Variant::HostileEnv, 6), (Variant::UsedHome, 0)],
+        &[
+            (Variant::File, 0),
+            (Variant::OpenStdin, 0),
+            (Variant::HostileEnv, TURKISH_LOCALE),
+            (Variant::UsedHome, 0),
+        ],
     ),
     ((Variant::SlowReader, 1), &[(Variant::SlowReader, 0), (Variant::HostileEnv, 3)]),
     ((Variant::File, 1), &[(Variant::File, 0), (Variant::OpenStdin, 0)]),

@@ -12,7 +12,9 @@ mod probe_id;
 mod toolkit;
 
 pub use agentnative_contract::{OutputFormat, Stream};
-pub use agentnative_helper::{Confinement, Variant};
+pub use agentnative_helper::{
+    ASCII_LOCALE, Confinement, GERMAN_LOCALE, NARROW_TERMINAL, TURKISH_LOCALE, Variant,
+};
 pub use check_id::{CheckId, matches_pattern, nearest_pattern, unknown_id_error};
 pub use combined::{COMBINED, Condition, combined_conditions, single_conditions};
 pub use condition::{condition_assignments, condition_name, condition_phrase, terminal_columns};

@@ -5,7 +5,8 @@ use super::{Probe, TargetProfile};
 use crate::catalogue::{Check, DerivedKind, ExploredPolicy};
 use crate::config::CommonOption;
 use crate::model::{
-    COMBINED, CallOutcome, Condition, Layer, OutputFormat, ProbeId, Variant, single_conditions,
+    COMBINED, CallOutcome, Condition, Layer, NARROW_TERMINAL, OutputFormat, ProbeId, TURKISH_LOCALE, Variant,
+    single_conditions,
 };
 use crate::run::RunKey;
 use std::collections::{BTreeMap, BTreeSet};
@@ -274,10 +275,10 @@ fn indices(
         Variant::UsedHome => u8::from(format != OutputFormat::Json)..2,
         _ => 0..variant.environments().len().max(1) as u8,
     };
-    // Text may depend on the width, and only JSON can be combined with the last environment.
+    // Text may depend on the width, and only JSON can be combined with the Turkish locale.
     let is_left_out = move |nth: &u8| match (variant, format) {
-        (Variant::HostileEnv, OutputFormat::Text) => matches!(nth, 4 | 6),
-        (Variant::HostileEnv, OutputFormat::Jsonl) => *nth == 6,
+        (Variant::HostileEnv, OutputFormat::Text) => matches!(*nth, NARROW_TERMINAL | TURKISH_LOCALE),
+        (Variant::HostileEnv, OutputFormat::Jsonl) => *nth == TURKISH_LOCALE,
         _ => false,
     };
     all.filter(move |nth| !is_left_out(nth) && single_conditions(variant, *nth).is_none())

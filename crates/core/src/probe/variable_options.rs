@@ -83,16 +83,12 @@ fn pair_calls(pair: &VariableOption, probe: &Probe, profile: &TargetProfile) -> 
         },
         ..derive_from(DerivedKind::EnvFlag, case, probe, label).with_args(without_format(&probe.call.args))
     };
-    let with_variable = |value: &str| {
-        let mut call = call(pair.case(value), &pair.set(value));
+    let set = |mut call: Probe, value: &str| {
         call.call.env.insert(pair.variable.clone(), value.to_owned());
         call
     };
+    let with_variable = |value: &str| set(call(pair.case(value), &pair.set(value)), value);
     let over = Case::OptionOver(pair.variable.clone());
-    let with_other_value = |mut call: Probe, value: &str| {
-        call.call.env.insert(pair.variable.clone(), value.to_owned());
-        call
-    };
     if let Some(format) = pair.format {
         if !probe.formats.contains(&format) {
             return Vec::new();
@@ -104,7 +100,7 @@ fn pair_calls(pair: &VariableOption, probe: &Probe, profile: &TargetProfile) -> 
         let label = format!("text over {}", pair.set(format.name()));
         let other = has_text.then(|| {
             let call = derive_from(DerivedKind::EnvFlag, over, probe, &label);
-            with_other_value(Probe { formats: vec![OutputFormat::Text], ..call }, format.name())
+            set(Probe { formats: vec![OutputFormat::Text], ..call }, format.name())
         });
         return [selected].into_iter().chain(other).collect();
     }
@@ -115,7 +111,7 @@ fn pair_calls(pair: &VariableOption, probe: &Probe, profile: &TargetProfile) -> 
     let case = Case::OptionOf(pair.variable.clone());
     let with_flag = call(case, &label).with_args(without_format(&args));
     let label = format!("{} over {}", pair.flag, pair.set(OFF_VALUE));
-    let other = with_other_value(call(over, &label).with_args(without_format(&args)), OFF_VALUE);
+    let other = set(call(over, &label).with_args(without_format(&args)), OFF_VALUE);
     let values = [ENABLED_VALUE].into_iter().chain(DISABLED_VALUES);
     [with_flag, other].into_iter().chain(values.map(with_variable)).collect()
 }

@@ -4,16 +4,15 @@ use super::order::records;
 use crate::context::{CheckContext, RunView};
 use crate::kit::declare_success;
 use crate::verdict::{Assertion, Judgement, Unmet, inconclusive};
-use agentnative_core::model::{CheckId, OutputFormat, Stream, Variant};
+use agentnative_core::model::{
+    ASCII_LOCALE, CheckId, GERMAN_LOCALE, OutputFormat, Stream, TURKISH_LOCALE, Variant,
+};
 use agentnative_core::probe::Probe;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// The locales, each as an index into the environments of `hostile-env`.
-const LOCALES: [u8; 3] = [GERMAN, ASCII, TURKISH];
-const GERMAN: u8 = 2;
-const ASCII: u8 = 5;
-const TURKISH: u8 = 6;
+const LOCALES: [u8; 3] = [GERMAN_LOCALE, ASCII_LOCALE, TURKISH_LOCALE];
 
 /// Judges `p2-output-locale`: data are the same in each locale.
 pub fn judge_locales(context: &CheckContext) -> Judgement {
@@ -45,7 +44,7 @@ fn judge_locale<'a>(plain: &RunView<'a>, probe: &'a Probe, locale: u8) -> Option
         run.ended()?;
         let expected = texts(plain)?;
         let problem = |run: &RunView| run.scan().first_structural_problem().cloned();
-        let usual = context.run(probe, plain.format(), Variant::HostileEnv, GERMAN);
+        let usual = context.run(probe, plain.format(), Variant::HostileEnv, GERMAN_LOCALE);
         // Another check judges the usual locales.
         if let Some(usual) = usual.filter(|usual| usual.gave_data() && problem(usual).is_some()) {
             return Err(usual
@@ -59,7 +58,7 @@ fn judge_locale<'a>(plain: &RunView<'a>, probe: &'a Probe, locale: u8) -> Option
         if run.variant().has_rare_locale(run.observation.key.nth) {
             let has_other_code = run.exited()? != plain.exited()?;
             // A program may reject a locale that is not installed.
-            if has_other_code && locale == TURKISH {
+            if has_other_code && locale == TURKISH_LOCALE {
                 let code = run.exited()?;
                 return inconclusive(format!("{} exits with {code}: install tr_TR.UTF-8", run.label()));
             }
@@ -106,11 +105,11 @@ fn altered(
     let short = |text: &str| strict_json::sanitize::sanitize_capped(text, MAX_QUOTED);
     let mut new = found.difference(known);
     match locale {
-        ASCII => {
+        ASCII_LOCALE => {
             let lost = steady.difference(found).find(|text| !text.is_ascii())?;
             Some(format!("`{}` is not printed in this locale", short(lost)))
         }
-        GERMAN => {
+        GERMAN_LOCALE => {
             let text = new.find(|text| text.contains(',') && known.contains(&text.replace(',', ".")))?;
             Some(format!("`{}` is printed in this locale, expected a decimal point", short(text)))
         }

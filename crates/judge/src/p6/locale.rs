@@ -3,7 +3,7 @@
 use crate::context::{CheckContext, RunView};
 use crate::kit::declare_success;
 use crate::verdict::{Assertion, Judgement};
-use agentnative_core::model::{OutputFormat, Stream, Variant};
+use agentnative_core::model::{ASCII_LOCALE, OutputFormat, Stream, Variant};
 
 /// Judges `p6-locale`: calls in text end as usual in a locale whose encoding is ASCII.
 pub fn locale(context: &CheckContext) -> Judgement {
@@ -13,10 +13,7 @@ pub fn locale(context: &CheckContext) -> Judgement {
     for plain in calls {
         is_beyond_ascii |=
             plain.lines(Stream::Stdout).is_some_and(|lines| lines.iter().any(|line| !line.is_ascii()));
-        let runs = context.runs_under(plain.probe, Variant::HostileEnv);
-        let in_ascii = runs.filter(|run| {
-            run.format() == OutputFormat::Text && run.variant().has_rare_locale(run.observation.key.nth)
-        });
+        let in_ascii = context.run(plain.probe, OutputFormat::Text, Variant::HostileEnv, ASCII_LOCALE);
         assertions.extend(in_ascii.map(|run| ends_as_usual(&run, &plain)));
     }
     if !is_beyond_ascii && !assertions.is_empty() && assertions.iter().all(Result::is_ok) {
