@@ -6,6 +6,7 @@ use agentnative::check::Judged;
 use agentnative::model::{CheckResult, Evidence, Level, Status};
 use agentnative::output::{RENDERERS, ReportView};
 use agentnative::report::Report;
+use std::collections::BTreeSet;
 use std::process::Command;
 
 /// Renders reports as an HTML page.
@@ -18,19 +19,33 @@ fn page(reports: Vec<Report>) -> String {
 }
 
 #[test]
-fn a_page_shows_each_verdict_with_its_evidence_and_marks_the_problem() {
+fn a_page_shows_each_verdict_and_each_problem_once_with_the_problem_marked() {
     let report = report_with_code();
     let page = page(vec![report.clone()]);
+    let (problems, checks) = page.split_once(">All checks<").unwrap();
     for result in &report.results {
         let (id, status) = (result.id, result.status.name());
         assert!(page.contains(&format!("<span class=\"id\">{id}</span>")), "{id}");
-        let row = page
-            .split("<details class=\"result ")
-            .find(|part| part.contains(&format!("id\">{id}<")))
-            .unwrap();
+        let find = |page: &str, start: &str| {
+            let mut parts = page.split(start).skip(1).filter(|part| part.contains(&format!("id\">{id}<")));
+            let first = parts.next().map(str::to_owned);
+            assert!(parts.next().is_none(), "{id} twice");
+            first
+        };
+        let row = find(checks, "<details class=\"result ").unwrap();
         assert!(row.starts_with(status), "{id}: {row}");
-        assert!(row.matches("class=\"fault\"").count() == result.evidence.len(), "{id}: {row}");
+        let kinds: BTreeSet<&str> = result.evidence.iter().map(|evidence| &*evidence.kind).collect();
+        let problem = find(problems, "<details class=\"problem ");
+        let is_problem = ["fail", "warn"].contains(&status);
+        assert_eq!(problem.is_some(), is_problem, "{id}");
+        assert_eq!(row.contains("Show the problem"), is_problem, "{id}");
+        let shown = problem.unwrap_or(row);
+        let (shown, _) = shown.split_once("<p class=\"dim\">").unwrap();
+        assert_eq!(shown.matches("class=\"fault\"").count(), kinds.len(), "{id}: {shown}");
+        let others = result.evidence.len() - kinds.len();
+        assert_eq!(shown.matches("<li>").count(), others, "{id}: {shown}");
     }
+    assert!(problems.find("Fix:").unwrap() < problems.find("class=\"facts\"").unwrap());
     assert!(page.contains("[1]</pre>") || page.contains("<mark>[</mark>2]"), "no mark");
     assert!(page.contains("not conformant"));
 }
@@ -40,6 +55,11 @@ fn a_page_of_several_targets_lists_them() {
     let reports: Vec<Report> = (0..20).map(|_| report_with_code()).collect();
     let page = page(reports);
     assert!(page.contains("<h1>20 targets</h1>"));
+    let report = report_with_code();
+    let applicable = report.results.len() - report.summary.not_applicable;
+    let decided = format!("<td>{} of {applicable}</td>", applicable - report.summary.unverified);
+    assert_eq!(page.matches(&decided).count(), 20, "{decided}");
+    assert_eq!(page.matches("<td>1.4.0</td>").count(), 20);
     assert_eq!(page.matches("<section class=\"target\"").count(), 20);
     assert!(
         (0..20).all(
@@ -65,6 +85,7 @@ fn no_text_of_a_target_is_markup_a_script_or_a_control_character() {
     report.target = agentnative::model::TargetInfo {
         name: hostile.into(),
         command: vec![hostile.into()],
+        version: Some(hostile.into()),
         project: Some(hostile.into()),
     };
     report.notes = vec![hostile.into()];

@@ -342,7 +342,12 @@ proptest! {
                 "sarif" | "gitlab" => prop_assert!(serde_json::from_str::<Value>(&text).is_ok()),
                 "junit" => prop_assert_eq!(validate_xml(&text), Ok(()), "{}", text),
                 "markdown" => {
-                    let rest = without_code(&text);
+                    let (start, end) = ("<details><summary>", "</summary>");
+                    let ours = |line: &&str| *line == "</details>" || line.starts_with(start) && line.ends_with(end);
+                    let counts = text.lines().filter(|line| line.starts_with(start));
+                    prop_assert!(counts.clone().all(|line| line.matches(['<', '>']).count() == 6), "{text}");
+                    let lines: Vec<&str> = text.lines().filter(|line| !ours(line)).collect();
+                    let rest = without_code(&lines.join("\n"));
                     let is_special = |c: char| "<>[]@&|~$\\{}=^`\u{ff20}".contains(c);
                     prop_assert!(!rest.contains(is_special), "{rest}\n{text}");
                     prop_assert!(!rest.contains("://") && !rest.contains("www.") && !rest.contains("GH-"), "{rest}");
@@ -449,4 +454,44 @@ fn without_code(text: &str) -> String {
         }
     }
     out
+}
+
+/// Renders a badge of these reports in a file of this name.
+fn badge(reports: Vec<Report>, file: &str) -> String {
+    let judged = reports.into_iter().map(|report| Judged { report, recording: None, elapsed: None });
+    let judged: Vec<Judged> = judged.collect();
+    let renderer = agentnative::output::renderer("badge", Path::new(file)).unwrap();
+    (renderer.render)(&ReportView::new(&judged, TEXT)).unwrap()
+}
+
+#[test]
+fn a_badge_contains_the_verdict_with_its_number() {
+    let failed = report_with_code();
+    let message = |reports: Vec<Report>| {
+        let endpoint: Value = serde_json::from_str(&badge(reports, "badge.json")).unwrap();
+        assert_eq!(endpoint["schemaVersion"], 1);
+        assert_eq!(endpoint["label"], "agent-native 0.6");
+        (endpoint["message"].as_str().unwrap().to_owned(), endpoint["color"].as_str().unwrap().to_owned())
+    };
+    let of_status = |statuses: &[Status]| {
+        let results = failed.results.iter().filter(|result| statuses.contains(&result.status)).cloned();
+        Report::new(failed.target.clone(), 1, false, results.collect(), Vec::new())
+    };
+    let passed = of_status(&[Status::Pass]);
+    let expected = format!("conformant · {} verified", passed.summary.pass);
+    assert_eq!(message(vec![passed.clone()]), (expected, "green".to_owned()));
+    let expected = format!("not conformant · {} failed", failed.summary.fail);
+    assert_eq!(message(vec![failed.clone()]), (expected, "red".to_owned()));
+    let open = of_status(&[Status::Pass, Status::Unverified]);
+    let expected = format!("conformant so far · {} MUST unverified", open.open_musts().count());
+    assert_eq!(message(vec![open]), (expected, "blue".to_owned()));
+    assert_eq!(message(vec![of_status(&[])]), ("nothing was checked".to_owned(), "lightgrey".to_owned()));
+    let expected = ("1 of 2 targets conformant".to_owned(), "red".to_owned());
+    assert_eq!(message(vec![passed.clone(), failed]), expected);
+
+    let drawn = badge(vec![passed], "badge.svg");
+    assert!(drawn.starts_with("<svg ") && drawn.contains("agent-native 0.6: conformant"), "{drawn}");
+    let parse = "import sys, xml.dom.minidom; xml.dom.minidom.parseString(sys.argv[1])";
+    let parsed = std::process::Command::new("python3").args(["-c", parse, &drawn]).output().unwrap();
+    assert!(parsed.status.success(), "{}", String::from_utf8_lossy(&parsed.stderr));
 }

@@ -88,6 +88,7 @@ pub fn target() -> TargetInfo {
     TargetInfo {
         name: "mycli".into(),
         command: vec!["/opt/my tools/mycli".into(), "--no-update".into()],
+        version: Some("1.4.0".into()),
         project: Some("/src/mycli".into()),
     }
 }

@@ -23,20 +23,39 @@ async function look(file, scheme, width) {
     await page.setViewport({ width, height: 900 });
     await page.goto(`file://${resolve(file)}`);
 
-    await page.click("#expand");
-    const shown = () => page.$eval("#shown", (element) => element.textContent);
+    // Of several targets, the first is shown after a click on its name.
+    if (await page.$(".board")) {
+        await check(page, found);
+        await page.click(".board a");
+    }
+    const section = "section.target:not([hidden]) ";
+    await page.click(`${section}[data-action=expand]`);
+    const shown = () => page.$eval(`${section}.shown`, (element) => element.textContent);
     const all = await shown();
-    await page.type("#search", "nocheckhasthisword");
+    await page.type(`${section}[data-filter=search]`, "nocheckhasthisword");
     if (!(await shown()).startsWith("0 of ")) found(`the search shows ${await shown()}`);
-    await page.$eval("#search", (element) => {
-        element.value = "";
-        element.dispatchEvent(new Event("input"));
-    });
-    await page.click(".chip");
+    await page.click(`${section}[data-action=reset]`);
+    await page.click(`${section}.chip`);
     if ((await shown()) === all) found("a verdict's button hides nothing");
-    await page.click(".chip");
+    await page.click(`${section}.chip`);
     if ((await shown()) !== all) found(`after the filters it shows ${await shown()}, before ${all}`);
+    await check(page, found);
 
+    // A run is shown beside the report, and Escape returns to the link.
+    const link = await page.$(`${section}details[open] .run-link`);
+    if (link) {
+        const focused = () => page.evaluate(() => document.activeElement.className);
+        await link.click();
+        if (!(await page.$("#panel[open]"))) found("no run is shown");
+        await check(page, found);
+        await page.keyboard.press("Escape");
+        await page.waitForSelector("#panel:not([open])");
+        if ((await focused()) !== "run-link") found(`after the run, the focus is on ${await focused()}`);
+    }
+    await page.close();
+}
+
+async function check(page, found) {
     const wider = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
     if (wider > 0) found(`wider than the window by ${wider} px`);
     await page.evaluate(`${axe};0`);
@@ -44,9 +63,8 @@ async function look(file, scheme, width) {
     for (const { impact, id, nodes } of violations) {
         const told = `${impact} issue ${id}: ${nodes[0].html.slice(0, 200)}`;
         if (["serious", "critical"].includes(impact)) found(told);
-        else console.log(`${file}, ${scheme}, ${width} px: ${told}`);
+        else console.log(`${page.url()}: ${told}`);
     }
-    await page.close();
 }
 
 for (const file of files)

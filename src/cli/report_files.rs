@@ -45,7 +45,7 @@ pub(super) fn report_file(text: &str) -> Result<ReportFile, String> {
     let names = || RENDERERS.iter().map(|renderer| renderer.name).collect::<Vec<_>>().join(", ");
     let (name, path) =
         text.split_once('=').filter(|(_, path)| !path.is_empty()).ok_or("expected FORMAT=FILE")?;
-    let renderer = RENDERERS.iter().find(|renderer| renderer.name == name);
+    let renderer = output::renderer(name, Path::new(path));
     let renderer =
         renderer.ok_or_else(|| format!("no report format `{name}`: expected one of {}", names()))?;
     Ok(ReportFile { renderer, path: path.into() })

@@ -16,18 +16,23 @@ pub(super) fn relative_command_line(report: &Report, folder: Option<&Path>, line
 /// Returns a short command line. The program is a path relative to `folder`, the current folder; if that path is long,
 /// or the program is elsewhere, its file name is used.
 pub(super) fn short_command_line(report: &Report, folder: Option<&Path>, line: &str) -> String {
-    let name = |program: &Path| program.file_name()?.to_str().map(str::to_owned);
     let short_path = |program: &Path| relative_path(folder, program).filter(|path| path.len() <= MAX_PROGRAM);
-    with_program(report, line, |program| short_path(program).or_else(|| name(program)))
+    with_program(report, line, |program| short_path(program).or_else(|| file_name(program)))
 }
 
-/// Returns the short command line of the run that shows the evidence, after assignments of the environment variables
-/// that the run sets. It is ready to paste into a shell.
+/// Returns the command line of the run that shows the evidence, after assignments of the environment variables that the
+/// run sets. It is ready to paste into a shell in `folder`; a program outside that folder is called by its name.
 pub(super) fn shell_command(report: &Report, folder: Option<&Path>, evidence: &Evidence) -> Option<String> {
-    let line = short_command_line(report, folder, evidence.argv.as_deref()?);
+    let line = with_program(report, evidence.argv.as_deref()?, |program| {
+        relative_path(folder, program).or_else(|| file_name(program))
+    });
     let set =
         evidence.variant.map(|variant| condition_assignments(variant, evidence.nth.unwrap_or_default()));
     Some(set.unwrap_or_default() + &line)
+}
+
+fn file_name(program: &Path) -> Option<String> {
+    program.file_name()?.to_str().map(str::to_owned)
 }
 
 /// Returns the path of a program relative to `folder`, such as `./bin/mycli`; `None` if it is not below that folder.

@@ -65,6 +65,21 @@ impl MarkdownPage {
         self.text.push('\n');
     }
 
+    /// Adds blocks as a part that can be expanded, as far as they fit. Adds nothing if there are no blocks.
+    fn add_details(&mut self, summary: &str, blocks: &[String]) {
+        const END: &str = "</details>";
+        let Some(first) = blocks.first() else { return };
+        let start = format!("<details><summary>{summary}</summary>");
+        if self.text.len() + start.len() + first.len() + END.len() + 6 > MAX_BYTES {
+            self.omitted += blocks.len();
+            return;
+        }
+        self.add(&start);
+        blocks.iter().for_each(|block| self.add(block));
+        // The end is small, and is needed even if a block was omitted.
+        self.text.push_str(&format!("\n{END}\n"));
+    }
+
     /// Returns the page, with a sentence on omitted blocks.
     fn finish(mut self) -> String {
         if self.omitted > 0 {
@@ -76,39 +91,31 @@ impl MarkdownPage {
     }
 }
 
-/// Adds the section of a target.
+/// Adds the section of a target: failures, then everything else in parts that can be expanded.
 fn target(view: &ReportView<'_>, judged: &Judged, output: &mut MarkdownPage) {
     let report = &judged.report;
-    let name = prose(&report.target.name);
-    output.add(&format!("## agentnative · {name}: {}", report.verdict()));
+    output.add(&format!("## agentnative · {}: {}", prose(&report.target.name), report.verdict()));
     output.add(&counts(report));
-    report
-        .coverage
-        .iter()
-        .for_each(|coverage| output.add(&format!("Explored: {}", coverage::summary(coverage))));
-    if let Some(principles) = principles(report) {
-        output.add(principles.trim_end());
-    }
     let problems = problems(view, judged);
-    for (severity, heading) in [
-        (DisplaySeverity::Error, "Failed"),
-        (DisplaySeverity::Warning, "Warnings"),
-        (DisplaySeverity::Waived, "Waived"),
-    ] {
+    let of = |severity: DisplaySeverity| {
         let of: Vec<_> = problems.iter().filter(|problem| problem.severity == severity).collect();
-        if !of.is_empty() {
-            output.add(&format!("### {heading}: {name}"));
-        }
-        for problems in of.chunk_by(|one, other| std::ptr::eq(one.result, other.result)) {
-            check_block(view, problems, output);
-        }
-    }
-    add_unverified(view, report, output);
+        let by_check = of.chunk_by(|one, other| std::ptr::eq(one.result, other.result));
+        by_check.map(|problems| check_block(view, problems)).collect::<Vec<_>>()
+    };
+    of(DisplaySeverity::Error).iter().for_each(|block| output.add(block));
+    let warnings = of(DisplaySeverity::Warning);
+    output.add_details(&counted(warnings.len(), "warning"), &warnings);
+    let waived = of(DisplaySeverity::Waived);
+    output.add_details(&format!("{} waived", counted(waived.len(), "check")), &waived);
+    let (summary, unverified) = unverified(view, report);
+    output.add_details(&summary, &unverified);
+    let explored =
+        report.coverage.iter().map(|coverage| format!("Explored: {}", coverage::summary(coverage)));
+    let facts: Vec<String> = explored.chain(principles(report)).collect();
+    output.add_details("Principles and coverage", &facts);
     let notes: Vec<String> = coverage::notes(report).map(|note| format!("- {}", prose(&note))).collect();
-    if !notes.is_empty() {
-        output.add(&format!("### Notes: {name}"));
-        notes.chunks(20).for_each(|notes| output.add(&notes.join("\n")));
-    }
+    let blocks: Vec<String> = notes.chunks(20).map(|notes| notes.join("\n")).collect();
+    output.add_details(&counted(notes.len(), "note"), &blocks);
 }
 
 /// Returns the counts of verdicts and runs.
@@ -127,13 +134,13 @@ fn principles(report: &Report) -> Option<String> {
     let rows = principles.iter().map(|(principle, summary)| {
         format!("| {principle} {} | {} |\n", principle_title(*principle), summary.counts().join(", "))
     });
-    let table = || rows.fold("| Principle | Checks |\n| --- | --- |\n".to_owned(), |table, row| table + &row);
+    let table = || format!("| Principle | Checks |\n| --- | --- |\n{}", rows.collect::<String>().trim_end());
     (principles.len() > 1).then(table)
 }
 
-/// Adds a check with its problems.
-fn check_block(view: &ReportView<'_>, problems: &[&ReportedProblem<'_>], output: &mut MarkdownPage) {
-    let [first, ..] = problems else { return };
+/// Returns a check with its problems.
+fn check_block(view: &ReportView<'_>, problems: &[&ReportedProblem<'_>]) -> String {
+    let [first, ..] = problems else { return String::new() };
     let result = first.result;
     let level = result.level.name().to_uppercase();
     let id = page(result).map_or_else(|| result.id.to_string(), |page| format!("[{}]({page})", result.id));
@@ -153,7 +160,7 @@ fn check_block(view: &ReportView<'_>, problems: &[&ReportedProblem<'_>], output:
         block.push_str(&format!("\n- and {more} more\n"));
     }
     block.push_str(&format!("\nHelp: {}", prose(first.help)));
-    output.add(&block);
+    block
 }
 
 /// Returns where a problem is, and what is wrong there.
@@ -176,8 +183,8 @@ fn place(view: &ReportView<'_>, problem: &ReportedProblem<'_>) -> String {
     what.into_iter().chain(detail).collect::<Vec<_>>().join(": ") + &more
 }
 
-/// Adds the list of unverified checks, grouped by reason.
-fn add_unverified(view: &ReportView<'_>, report: &Report, output: &mut MarkdownPage) {
+/// Returns the number of unverified checks in words, and a block with the checks, grouped by reason.
+fn unverified(view: &ReportView<'_>, report: &Report) -> (String, Vec<String>) {
     let Undecided { waiting, causes, reasons } = report.undecided();
     let mut lines = Vec::new();
     let ids = |results: &[&CheckResult]| {
@@ -190,14 +197,11 @@ fn add_unverified(view: &ReportView<'_>, report: &Report, output: &mut MarkdownP
         let causes: Vec<&str> = causes.iter().map(|id| id.as_str()).collect();
         lines.push(format!("- {}: blocked by {}", ids(&waiting), causes.join(", ")));
     }
-    if lines.is_empty() {
-        return;
-    }
     let strict = undecided(view, report).len();
     let strict =
         if strict > 0 { format!(" ({strict} MUST, which --strict does not accept)") } else { String::new() };
-    output.add(&format!("### Unverified: {}{strict}", prose(&report.target.name)));
-    output.add(&lines.join("\n"));
+    let summary = format!("{} unverified{strict}", report.summary.unverified);
+    (summary, if lines.is_empty() { Vec::new() } else { vec![lines.join("\n")] })
 }
 
 /// Sanitizes text and cuts it to one line of limited length.

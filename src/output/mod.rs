@@ -1,5 +1,6 @@
 //! The renderers of reports, one per file. Writing to stdout and stderr is in `agentnative_output`.
 
+mod badge;
 mod command;
 mod coverage;
 mod github;
@@ -11,6 +12,7 @@ mod jsonl;
 mod junit;
 mod markdown;
 mod problem;
+mod root_cause;
 mod sarif;
 mod text;
 mod view;
@@ -20,6 +22,7 @@ pub use view::ReportView;
 use crate::check::Judged;
 use agentnative_contract::error::Result;
 use agentnative_output::Output;
+use std::path::Path;
 
 /// A named report format.
 pub struct Renderer {
@@ -39,9 +42,20 @@ pub const RENDERERS: &[Renderer] = &[
     Renderer { name: "github", render: github::render },
     Renderer { name: "gitlab", render: gitlab::render },
     Renderer { name: "markdown", render: markdown::render },
+    Renderer { name: "badge", render: badge::render },
     #[cfg(feature = "html")]
     Renderer { name: "html", render: html::render },
 ];
+
+/// The renderer of badges in files whose name ends with `.json`.
+const BADGE_ENDPOINT: Renderer = Renderer { name: "badge", render: badge::render_endpoint };
+
+/// Returns the renderer of this name for a file; `None` if the name is unknown.
+pub fn renderer(name: &str, file: &Path) -> Option<&'static Renderer> {
+    let renderer = RENDERERS.iter().find(|renderer| renderer.name == name)?;
+    let is_endpoint = name == BADGE_ENDPOINT.name && file.extension().is_some_and(|end| end == "json");
+    Some(if is_endpoint { &BADGE_ENDPOINT } else { renderer })
+}
 
 /// Renders the text report.
 ///

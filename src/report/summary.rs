@@ -53,16 +53,21 @@ impl ReportSummary {
 
     /// Returns the counts above 0 in words: `2 failed`, `1 warning`, `3 passed`.
     pub fn counts(&self) -> Vec<String> {
+        self.counts_with("", "")
+    }
+
+    /// Returns the counts above 0 in words, those of warnings and of unverified checks with these additions.
+    fn counts_with(&self, warnings: &str, unverified: &str) -> Vec<String> {
         let counts = [
-            (self.fail, "failed"),
-            (self.warn, if self.warn == 1 { "warning" } else { "warnings" }),
-            (self.unverified, "unverified"),
-            (self.pass, "passed"),
-            (self.waived, "waived"),
-            (self.not_applicable, "not applicable"),
+            (self.fail, "failed", ""),
+            (self.warn, if self.warn == 1 { "warning" } else { "warnings" }, warnings),
+            (self.unverified, "unverified", unverified),
+            (self.pass, "passed", ""),
+            (self.waived, "waived", ""),
+            (self.not_applicable, "not applicable", ""),
         ];
-        let counts = counts.into_iter().filter(|(count, _)| *count > 0);
-        counts.map(|(count, what)| format!("{count} {what}")).collect()
+        let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
+        counts.map(|(count, what, addition)| format!("{count} {what}{addition}")).collect()
     }
 }
 
@@ -162,6 +167,17 @@ impl Report {
             verified: false,
             ..Self::new(target, 0, error.signal.is_some(), Vec::new(), vec![note])
         }
+    }
+
+    /// Returns the counts of verdicts in words, with what they mean for the exit code: `1 warning (denied)`,
+    /// `3 unverified (1 MUST)`.
+    pub fn counts(&self) -> Vec<String> {
+        let denied = if self.deny.contains(&Level::Should) { " (denied)" } else { "" };
+        let must = match self.open_musts().count() {
+            must if self.conformant && must > 0 => format!(" ({must} MUST)"),
+            _ => String::new(),
+        };
+        self.summary.counts_with(denied, &must)
     }
 
     /// Returns the overall verdict in words.

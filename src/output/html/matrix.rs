@@ -26,8 +26,8 @@ struct MatrixRow {
     cells: Vec<Cell>,
 }
 
-/// The result of a check for one probe in one format. `state` is a verdict; `seen` if only other probes or formats led
-/// to the verdict; empty if the check does not use runs of this probe in this format.
+/// The result of a check for one probe in one format. `state` is a verdict; `run` if the check has runs of this probe in
+/// this format, and only others led to the verdict; empty if it has no such runs.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 struct Cell {
     state: &'static str,
@@ -85,8 +85,12 @@ fn cells(judged: &Judged, result: &CheckResult) -> BTreeMap<CellKey, Cell> {
     if result.status == Status::NotApplicable {
         return cells;
     }
-    for run in judged.runs(result.id) {
-        let state = if result.status == Status::Pass { result.status.name() } else { "seen" };
+    // Further calls, such as `--help`, show how the target is called.
+    let is_judged = |(_, seen): &(&str, &Observation)| {
+        seen.key.probe.kind().is_none_or(|kind| result.id.check().derived.contains(&kind))
+    };
+    for run in judged.runs(result.id).into_iter().filter(is_judged) {
+        let state = if result.status == Status::Pass { result.status.name() } else { "run" };
         cells.entry(cell_key(run)).or_insert(Cell { state, places: 0 });
     }
     let blocked = result.blocked_by.iter().map(|cause| (&cause.probe, cause.format, Status::Unverified));

@@ -4,13 +4,17 @@ use super::hex::{self, Marked};
 use super::matrix::Matrix;
 use super::timeline::Timeline;
 use crate::check::{Judged, Observation, Recording, run_event};
+use crate::output::root_cause::{SameKindProblems, by_kind, by_root_cause, list_other_places, what_is_wrong};
 use crate::output::view::ReportView;
 use crate::output::{command, coverage};
-use crate::report::{Report, ReportSummary, RunEvent};
+use crate::report::{Report, ReportSummary, RunEvent, Undecided};
 use agentnative_core::catalogue::principle_title;
-use agentnative_core::model::{CheckResult, Evidence, OutputFormat, Status, Stream, condition_name};
+use agentnative_core::model::{
+    CheckResult, Evidence, OutputFormat, Status, Stream, Variant, condition_name, condition_phrase,
+};
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Duration;
 
 /// Approximate limit of the shown output of all runs, in bytes.
@@ -30,12 +34,6 @@ pub(super) struct HtmlPage<'a> {
     targets: Vec<TargetView<'a>>,
     /// Whether any target was explored.
     explored: bool,
-    /// Counts of verdicts of all targets, the most important first.
-    counts: VerdictCounts,
-    /// Levels that the filter of the page offers; `probes` and `formats` are further filters.
-    levels: BTreeSet<&'static str>,
-    probes: BTreeSet<&'a str>,
-    formats: BTreeSet<&'static str>,
 }
 
 /// Names of verdicts with their counts.
@@ -46,29 +44,71 @@ struct TargetView<'a> {
     report: &'a Report,
     name: &'a str,
     command: String,
+    /// The folder of the project; `None` if it is the current folder, or the target has no project.
+    project: Option<String>,
     verdict: &'static str,
     /// How the verdict affects the exit code: `good`, `open` or `bad`.
     tone: &'static str,
+    /// Counts of verdicts in words, as in the text report.
+    headline: String,
+    /// Number of checks that apply to the target and have a verdict, and number of checks that apply.
+    decided: [usize; 2],
     elapsed_ms: Option<u128>,
     counts: VerdictCounts,
-    /// Number, title and counts of verdicts of each principle; empty if there is only one principle.
-    principles: Vec<(u8, &'static str, VerdictCounts)>,
+    /// Empty if there is only one principle.
+    principles: Vec<PrincipleView>,
     /// What the exploration found and tried, in one line; `None` if the target was not explored.
     explored: Option<String>,
     /// How many commands were called, such as `2 of 3 commands`; `None` if the target was not explored.
     commands: Option<String>,
     notes: Vec<String>,
-    groups: Vec<Group<'a>>,
+    /// Failures, then warnings.
+    problems: Vec<Problem<'a>>,
+    undecided: Vec<UndecidedView<'a>>,
+    /// All checks, the most important verdicts first.
+    results: Vec<VerdictView<'a>>,
+    /// Levels that the filter offers; `probes` and `formats` are further filters.
+    levels: BTreeSet<&'static str>,
+    probes: BTreeSet<&'a str>,
+    formats: BTreeSet<&'static str>,
     matrix: Option<Matrix>,
     timeline: Option<Timeline>,
     runs: Vec<RunView>,
 }
 
-/// The results of a target that have the same verdict.
+/// The verdicts of a principle.
 #[derive(Debug, Serialize)]
-struct Group<'a> {
+struct PrincipleView {
+    number: u8,
+    title: &'static str,
+    /// Counts of verdicts in words.
+    counts: String,
+    /// The parts of a bar, each with its verdict, start and width in percent. Checks that do not apply have no part.
+    bar: Vec<(&'static str, f64, f64)>,
+}
+
+/// Failed checks with one root cause.
+#[derive(Debug, Serialize)]
+struct Problem<'a> {
     status: &'static str,
-    results: Vec<VerdictView<'a>>,
+    checks: Vec<CheckLink<'a>>,
+    /// One fault for each kind of problem.
+    faults: Vec<Fault<'a>>,
+    helps: Vec<&'a str>,
+}
+
+/// The ID of a check, with the index of its result in the report.
+#[derive(Debug, Serialize)]
+struct CheckLink<'a> {
+    id: &'a str,
+    nth: usize,
+}
+
+/// Unverified checks with the same reason.
+#[derive(Debug, Serialize)]
+struct UndecidedView<'a> {
+    checks: Vec<CheckLink<'a>>,
+    reason: String,
 }
 
 /// A result with its explanation.
@@ -76,7 +116,8 @@ struct Group<'a> {
 struct VerdictView<'a> {
     /// Index of the result in the report.
     nth: usize,
-    help: &'a str,
+    /// Index of the problem that shows the evidence; `None` if the check neither failed nor warned.
+    problem: Option<usize>,
     what: &'a str,
     why: &'a str,
     fix: &'a str,
@@ -85,23 +126,31 @@ struct VerdictView<'a> {
     /// IDs of the checks that this verdict depends on. The second member is the index of the check's result in the
     /// report; `None` if the report does not contain it.
     blocked: Vec<(&'static str, Option<usize>)>,
+    /// Accepted faults, by kind.
     faults: Vec<Fault<'a>>,
     probes: BTreeSet<&'a str>,
     formats: BTreeSet<&'static str>,
 }
 
-/// One place of a problem.
+/// A kind of problem of a check, with its first place in full.
 #[derive(Debug, Serialize)]
 struct Fault<'a> {
+    what: String,
     detail: &'a str,
-    /// Description of the kind of problem.
-    kind: Option<&'a str>,
     command: Option<String>,
+    /// The condition of the run in words, as far as the command does not show it.
+    condition: Option<String>,
     place: String,
     /// Index of the run in the list of runs, if the page shows it.
     run: Option<usize>,
     excerpt: Option<Marked>,
     hex: Vec<hex::HexRow>,
+    /// Summary of the other places.
+    also: Option<String>,
+    /// The other places, each with the index of its run.
+    others: Vec<(String, Option<usize>)>,
+    /// Number of further places that the report does not contain.
+    left_out: usize,
 }
 
 /// A run with its output.
@@ -137,16 +186,9 @@ impl<'a> HtmlPage<'a> {
         let targets = view.judged.iter().zip(&shown);
         let targets: Vec<TargetView<'a>> =
             targets.map(|(judged, shown)| TargetView::of(view, judged, shown, stream)).collect();
-        let verdicts = view.judged.iter().flat_map(|judged| &judged.report.results);
-        let results = || targets.iter().flat_map(|target| &target.groups).flat_map(|group| &group.results);
-        let summary: ReportSummary = view.judged.iter().map(|judged| judged.report.summary).sum();
         Self {
             version: env!("CARGO_PKG_VERSION"),
             explored: targets.iter().any(|target| target.explored.is_some()),
-            counts: counts(&summary),
-            levels: verdicts.map(|result| result.level.name()).collect(),
-            probes: results().flat_map(|result| result.probes.iter().copied()).collect(),
-            formats: results().flat_map(|result| result.formats.iter().copied()).collect(),
             targets,
         }
     }
@@ -171,14 +213,44 @@ impl<'a> TargetView<'a> {
         stream: u64,
     ) -> Self {
         let report = &judged.report;
-        let verdicts = || report.results.iter().enumerate();
-        let group = |status: Status| Group {
-            status: status.name(),
-            results: verdicts()
-                .filter(|(_, result)| result.status == status)
-                .map(|(nth, result)| VerdictView::of(view, judged, observations, nth, result))
-                .collect(),
+        let of_status = |status: Status| report.results.iter().filter(move |result| result.status == status);
+        let failed: Vec<&CheckResult> = of_status(Status::Fail).chain(of_status(Status::Warn)).collect();
+        let causes = by_root_cause(&failed);
+        let faults = |group: &[&'a CheckResult]| -> Vec<Fault<'a>> {
+            let fault = |kind: &SameKindProblems<'a>| Fault::of(view, judged, observations, group[0], kind);
+            by_kind(group).iter().map(fault).collect()
         };
+        let problems: Vec<Problem<'a>> = causes
+            .iter()
+            .map(|group| {
+                let help = |result: &&CheckResult| result.id.check().help.for_toolkit(judged.toolkit());
+                let mut helps: Vec<&str> = group.iter().map(help).collect();
+                helps.dedup();
+                Problem {
+                    status: group[0].status.name(),
+                    checks: links(report, group),
+                    faults: faults(group),
+                    helps,
+                }
+            })
+            .collect();
+        let results: Vec<VerdictView<'a>> = STATUS_ORDER
+            .into_iter()
+            .flat_map(of_status)
+            .map(|result| {
+                let contains = |group: &Vec<&CheckResult>| group.iter().any(|one| one.id == result.id);
+                let problem = causes.iter().position(contains);
+                let faults = if problem.is_none() { faults(&[result]) } else { Vec::new() };
+                VerdictView::of(report, result, problem, faults)
+            })
+            .collect();
+        let Undecided { waiting, causes, reasons } = report.undecided();
+        let causes: Vec<&str> = causes.iter().map(|id| id.as_str()).collect();
+        let blocked = (!waiting.is_empty()).then(|| (format!("blocked by {}", causes.join(", ")), waiting));
+        let undecided = reasons.into_iter().chain(blocked);
+        let undecided = undecided
+            .map(|(reason, results)| UndecidedView { checks: links(report, &results), reason })
+            .collect();
         let run = |(probe, seen): &(&str, &Observation)| {
             let mut run = RunView::of(probe, seen, stream);
             run.event.argv =
@@ -189,27 +261,37 @@ impl<'a> TargetView<'a> {
         let timed: Vec<(Option<Duration>, &RunEvent)> =
             observations.iter().zip(&runs).map(|((_, seen), run)| (seen.started, &run.event)).collect();
         let timeline = Timeline::of(&timed);
-        let principles = report.by_principle().into_iter();
-        let principles: Vec<_> = principles
-            .map(|(principle, summary)| (principle, principle_title(principle), counts(&summary)))
+        let principles: Vec<PrincipleView> = report
+            .by_principle()
+            .iter()
+            .map(|(number, summary)| PrincipleView::of(*number, summary))
             .collect();
+        let applicable = report.results.len() - of_status(Status::NotApplicable).count();
         Self {
             report,
             name: &report.target.name,
             command: command::short_command_line(report, view.folder, &report.target.command.join(" ")),
+            project: report.target.project.as_deref().and_then(|project| short_folder(view.folder, project)),
             verdict: report.verdict(),
             tone: match report.exit_code(view.strict) {
                 0 if report.verified => "good",
                 0 => "open",
                 _ => "bad",
             },
+            headline: report.counts().join(", "),
+            decided: [applicable - of_status(Status::Unverified).count(), applicable],
             elapsed_ms: judged.elapsed.map(|elapsed| elapsed.as_millis()),
             counts: counts(&report.summary),
             principles: if principles.len() > 1 { principles } else { Vec::new() },
             explored: report.coverage.as_ref().map(coverage::summary),
             commands: report.coverage.as_ref().map(coverage::commands),
             notes: coverage::notes(report).collect(),
-            groups: STATUS_ORDER.into_iter().map(group).filter(|group| !group.results.is_empty()).collect(),
+            problems,
+            undecided,
+            levels: report.results.iter().map(|result| result.level.name()).collect(),
+            probes: results.iter().flat_map(|result| result.probes.iter().copied()).collect(),
+            formats: results.iter().flat_map(|result| result.formats.iter().copied()).collect(),
+            results,
             matrix: Matrix::of(judged),
             timeline,
             runs,
@@ -217,40 +299,59 @@ impl<'a> TargetView<'a> {
     }
 }
 
+/// Returns the IDs of these results, with their indices in the report.
+fn links<'a>(report: &'a Report, results: &[&'a CheckResult]) -> Vec<CheckLink<'a>> {
+    let nth = |id| report.results.iter().position(|result| result.id == id).unwrap_or_default();
+    results.iter().map(|result| CheckLink { id: result.id.as_str(), nth: nth(result.id) }).collect()
+}
+
+/// Returns the path of a folder relative to the current folder; its name if it is elsewhere. `None` if it is the
+/// current folder.
+fn short_folder(current: Option<&Path>, folder: &str) -> Option<String> {
+    let path = Path::new(folder);
+    let relative = current.and_then(|current| path.strip_prefix(current).ok());
+    let shown = relative.or_else(|| path.file_name().map(Path::new)).unwrap_or(path);
+    Some(shown.display().to_string()).filter(|shown| !shown.is_empty())
+}
+
+impl PrincipleView {
+    fn of(number: u8, summary: &ReportSummary) -> Self {
+        let decided = ReportSummary { not_applicable: 0, ..*summary };
+        let total: usize = counts(&decided).iter().map(|(_, count)| count).sum();
+        let percent = |count: usize| count as f64 * 100.0 / total.max(1) as f64;
+        let bar = counts(&decided).into_iter().scan(0, |before, (status, count)| {
+            let part = (status, percent(*before), percent(count));
+            *before += count;
+            Some(part)
+        });
+        let words = if total > 0 { decided.counts() } else { summary.counts() };
+        Self { number, title: principle_title(number), counts: words.join(", "), bar: bar.collect() }
+    }
+}
+
 impl<'a> VerdictView<'a> {
     fn of(
-        view: &ReportView<'_>,
-        judged: &'a Judged,
-        observations: &[(&str, &Observation)],
-        nth: usize,
+        report: &'a Report,
         result: &'a CheckResult,
+        problem: Option<usize>,
+        faults: Vec<Fault<'a>>,
     ) -> Self {
         let check = result.id.check();
-        let toolkit = judged.toolkit();
-        let blocked = result.blocked_by.iter().map(|cause| {
-            let place = judged.report.results.iter().position(|other| other.id == cause.id);
-            (cause.id.as_str(), place)
-        });
+        let position = |id| report.results.iter().position(|other| other.id == id);
+        let blocked = result.blocked_by.iter().map(|cause| (cause.id.as_str(), position(cause.id)));
         let named = result.blocked_by.iter().map(|cause| (&cause.probe, cause.format));
         let named = named.chain(result.evidence.iter().map(|evidence| (&evidence.probe, evidence.format)));
         let (probes, formats): (Vec<_>, Vec<_>) = named.unzip();
         let is_address = |docs: &&str| docs.starts_with("https://") || docs.starts_with("http://");
         Self {
-            nth,
-            help: check.help.for_toolkit(toolkit),
+            nth: position(result.id).unwrap_or_default(),
+            problem,
             what: &check.what,
             why: &check.why,
             fix: &check.fix,
             docs: Some(result.docs.as_str()).filter(is_address),
             blocked: blocked.collect::<BTreeSet<_>>().into_iter().collect(),
-            faults: result
-                .evidence
-                .iter()
-                .map(|evidence| {
-                    let command = command::shell_command(&judged.report, view.folder, evidence);
-                    Fault::of(observations, result, evidence, command)
-                })
-                .collect(),
+            faults,
             probes: probes.into_iter().filter_map(Option::as_deref).collect(),
             formats: formats.into_iter().flatten().map(OutputFormat::name).collect(),
         }
@@ -259,40 +360,55 @@ impl<'a> VerdictView<'a> {
 
 impl<'a> Fault<'a> {
     fn of(
+        view: &ReportView<'_>,
+        judged: &Judged,
         observations: &[(&str, &Observation)],
         result: &'a CheckResult,
-        evidence: &'a Evidence,
-        command: Option<String>,
+        kind: &SameKindProblems<'a>,
     ) -> Self {
-        let kinds = &result.id.check().kinds;
-        let is_same_run = |(probe, seen): &(&str, &Observation)| {
-            (Some(*probe), Some(seen.key.format), Some(seen.key.variant), Some(seen.key.nth))
-                == (
-                    evidence.probe.as_deref(),
-                    evidence.format,
-                    evidence.variant,
-                    Some(evidence.nth.unwrap_or(0)),
-                )
-        };
-        let run = observations.iter().position(is_same_run);
+        let evidence = kind.shown;
+        let command = command::shell_command(&judged.report, view.folder, evidence);
+        let run = run_of(observations, evidence);
+        let words = evidence.variant.filter(|variant| *variant != Variant::HostileEnv);
+        let nth = evidence.nth.unwrap_or_default();
         Self {
+            what: what_is_wrong(result, evidence),
             detail: &evidence.detail,
-            kind: kinds.get(&evidence.kind).map(String::as_str),
+            condition: words.and_then(|variant| condition_phrase(variant, nth, evidence.format)),
+            place: if command.is_some() { position(evidence) } else { place(evidence) },
             command,
-            place: place(evidence),
             run,
             excerpt: evidence.excerpt.as_deref().map(|text| split_at_caret(text, evidence.caret)),
             hex: run.and_then(|run| hex_rows(observations[run].1, evidence)).unwrap_or_default(),
+            also: list_other_places(kind, result.evidence_left_out),
+            others: kind.others.iter().map(|other| (place(other), run_of(observations, other))).collect(),
+            left_out: result.evidence_left_out,
         }
     }
 }
 
-/// Describes the place of the evidence: `list · json · stdout · line 3, column 5`.
+/// Returns the index of the run that shows the evidence; `None` if it is not among these runs.
+fn run_of(observations: &[(&str, &Observation)], evidence: &Evidence) -> Option<usize> {
+    let shown =
+        (evidence.probe.as_deref(), evidence.format, evidence.variant, Some(evidence.nth.unwrap_or(0)));
+    observations.iter().position(|(probe, seen)| {
+        (Some(*probe), Some(seen.key.format), Some(seen.key.variant), Some(seen.key.nth)) == shown
+    })
+}
+
+/// Describes the run and the place of the evidence: `list · json · plain · stdout · line 3, column 5`.
 fn place(evidence: &Evidence) -> String {
     let mut words: Vec<String> = Vec::new();
     words.extend(evidence.probe.clone());
     words.extend(evidence.format.map(|format| format.name().to_owned()));
     words.extend(evidence.variant.map(|variant| condition_name(variant, evidence.nth.unwrap_or(0))));
+    words.extend(Some(position(evidence)).filter(|position| !position.is_empty()));
+    words.join(" · ")
+}
+
+/// Describes the place of the evidence in its file or in the output of its run.
+fn position(evidence: &Evidence) -> String {
+    let mut words: Vec<String> = Vec::new();
     words.extend(evidence.file.clone());
     words.extend(evidence.stream.map(|stream| stream.name().to_owned()));
     words.extend(evidence.line.map(|line| match evidence.column {

@@ -7,13 +7,14 @@ mod problem;
 mod targets;
 
 use super::coverage;
+use super::root_cause;
 use super::view::ReportView;
 use crate::check::Judged;
 use crate::report::{ReportSummary, Undecided};
 use agentnative_contract::counted;
 use agentnative_contract::error::Result;
 use agentnative_core::catalogue::principle_title;
-use agentnative_core::model::{CheckResult, Layer, Level, Status};
+use agentnative_core::model::{CheckResult, Layer, Status};
 use agentnative_output::{Page, StyledText, Tone};
 use page::{Detail, ReportPage, tone};
 use strict_json::sanitize;
@@ -65,13 +66,13 @@ impl<'p> ReportPage<'p> {
         }
         let with_status = |status| report.results.iter().filter(move |result| result.status == status);
         let is_declared_lack =
-            |result: &&CheckResult| !self.verbose && problem::declared_lacks(result).is_some();
+            |result: &&CheckResult| !self.verbose && root_cause::declared_lacks(result).is_some();
         let all = with_status(Status::Fail).chain(with_status(Status::Warn));
         let (lacks, problems): (Vec<_>, Vec<_>) = all.partition(is_declared_lack);
         self.page.blank();
         let groups = match self.verbose {
             true => problems.iter().map(|problem| vec![*problem]).collect(),
-            false => problem::by_root_cause(&problems),
+            false => root_cause::by_root_cause(&problems),
         };
         let is_named = |group: &&Vec<&CheckResult>| {
             self.detail >= Detail::NamedWarnings && group[0].status == Status::Warn
@@ -236,24 +237,9 @@ impl<'p> ReportPage<'p> {
     /// Shows the overall verdict and the counts.
     fn verdict(&mut self) {
         let report = &self.judged.report;
-        let denied = report.deny.contains(&Level::Should) && report.summary.warn > 0;
         let tone = tone(report);
         let number = &report.summary;
-        let must = match report.open_musts().count() {
-            must if report.conformant && must > 0 => format!(" ({must} MUST)"),
-            _ => String::new(),
-        };
-        let warnings = if number.warn == 1 { "warning" } else { "warnings" };
-        let counts = [
-            (number.fail, "failed".to_owned()),
-            (number.warn, format!("{warnings}{}", if denied { " (denied)" } else { "" })),
-            (number.unverified, format!("unverified{must}")),
-            (number.pass, "passed".to_owned()),
-            (number.waived, "waived".to_owned()),
-            (number.not_applicable, "not applicable".to_owned()),
-        ];
-        let counts = counts.iter().filter(|(count, _)| *count > 0);
-        let counts = counts.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ");
+        let counts = report.counts().join(", ");
         let colon = if counts.is_empty() { "" } else { ": " };
         let cells = [StyledText::new(tone, report.verdict()), StyledText::plain(format!("{colon}{counts}"))];
         let hidden = !self.verbose && !self.page.config().quiet && !report.results.is_empty();

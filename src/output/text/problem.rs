@@ -2,8 +2,11 @@
 
 use super::excerpt::{excerpt, line};
 use super::page::{Detail, ReportPage};
+use crate::output::root_cause::{
+    SameKindProblems, by_kind, declared_lacks, list_other_places, place_in_file, strip_count, what_is_wrong,
+};
 use agentnative_core::model::{
-    CheckResult, Evidence, Layer, Status, Variant, condition_assignments, condition_phrase,
+    CheckResult, Evidence, Status, Variant, condition_assignments, condition_phrase,
 };
 use agentnative_output::{StyledText, Tone};
 use std::iter;
@@ -11,8 +14,6 @@ use strict_json::sanitize;
 
 /// Maximum number of kinds of problems that are shown for one check; further kinds are only named.
 const MAX_KINDS: usize = 2;
-/// Maximum number of places that are listed for one problem; more are counted.
-const MAX_SHOWN_LOCATIONS: usize = 6;
 /// Maximum length of the list of further places in a short report, in bytes; a longer list is omitted.
 const MAX_SHORT_PLACES: usize = 20;
 /// Maximum length of a command line, in characters.
@@ -20,57 +21,16 @@ const MAX_COMMAND: usize = 300;
 /// Indentation of the details of a problem, in columns.
 const INDENT: usize = 4;
 
-/// The places of one kind of problem; only `shown` is shown in full.
-struct SameKindProblems<'r> {
-    shown: &'r Evidence,
-    others: Vec<&'r Evidence>,
-}
-
-/// Returns the problems of a check by kind, in the order in which they were found.
-fn by_kind(result: &CheckResult) -> Vec<SameKindProblems<'_>> {
-    let mut by_kind: Vec<SameKindProblems<'_>> = Vec::new();
-    for evidence in &result.evidence {
-        match by_kind.iter_mut().find(|kind| kind.shown.kind == evidence.kind) {
-            Some(kind) => kind.others.push(evidence),
-            None => by_kind.push(SameKindProblems { shown: evidence, others: Vec::new() }),
-        }
-    }
-    by_kind
-}
-
-/// Groups checks that fail because of the same bytes of output: these checks have one root cause.
-pub(super) fn by_root_cause<'r>(problems: &[&'r CheckResult]) -> Vec<Vec<&'r CheckResult>> {
-    let bytes = |result: &'r CheckResult| match &by_kind(result)[..] {
-        [SameKindProblems { shown, .. }] if result.status == Status::Fail => {
-            Some((shown.excerpt.as_ref()?, shown.stream, shown.caret, &shown.detail))
-        }
-        _ => None,
-    };
-    let mut groups: Vec<Vec<&CheckResult>> = Vec::new();
-    for problem in problems {
-        let is_same_cause =
-            |group: &&mut Vec<&'r CheckResult>| bytes(problem).is_some() && bytes(group[0]) == bytes(problem);
-        match groups.iter_mut().find(is_same_cause) {
-            Some(group) => group.push(problem),
-            None => groups.push(vec![problem]),
-        }
-    }
-    groups
-}
-
 /// Shows a group of checks that fail because of one root cause.
 pub(super) fn problem(report: &mut ReportPage<'_>, group: &[&CheckResult]) {
-    let Some((result, same)) = group.split_first() else { return };
+    let Some(result) = group.first() else { return };
     let (symbol, tone, max_kinds) = match result.status {
         Status::Fail if report.detail < Detail::OnePlace => ("✗ ", Tone::Error, MAX_KINDS),
         Status::Fail => ("✗ ", Tone::Error, 1),
         _ => ("! ", Tone::Warn, 1),
     };
     let max_kinds = if report.verbose { usize::MAX } else { max_kinds };
-    let mut by_kind = by_kind(result);
-    if let Some(kind) = by_kind.first_mut() {
-        kind.others.extend(same.iter().flat_map(|result| &result.evidence));
-    }
+    let by_kind = by_kind(group);
     let (shown, named) = by_kind.split_at(by_kind.len().min(max_kinds));
     let words = |kind: &SameKindProblems<'_>| what_is_wrong(result, kind.shown);
     let what = shown.first().map_or_else(|| strip_count(&result.message).to_owned(), words);
@@ -109,18 +69,6 @@ pub(super) fn problem(report: &mut ReportPage<'_>, group: &[&CheckResult]) {
             report.page.flow(INDENT, 0, &[StyledText::plain(help)], Some(&docs).filter(|_| fits));
         }
     }
-}
-
-/// Returns the features that the configuration declares as missing, if only they make the check fail: `jsonl` for
-/// `formats.jsonl = false`. Else `None`.
-pub(super) fn declared_lacks(result: &CheckResult) -> Option<Vec<&str>> {
-    fn declared_lack_name(evidence: &Evidence) -> Option<&str> {
-        let (key, _) = evidence.detail.split_once(" = false`")?;
-        let is_declared = evidence.kind == "lacking" && evidence.excerpt.is_none();
-        key.rsplit(['.', '`']).next().filter(|_| is_declared)
-    }
-    let names: Option<Vec<&str>> = result.evidence.iter().map(declared_lack_name).collect();
-    names.filter(|names| !names.is_empty() && result.evidence_left_out == 0)
 }
 
 /// Shows one line with all features that the configuration declares as missing: `lacks: jsonl`.
@@ -206,84 +154,4 @@ fn show_call(report: &mut ReportPage<'_>, evidence: &Evidence, also: Option<Stri
     if !cells.is_empty() {
         report.page.flow(INDENT, 2, &cells, None);
     }
-}
-
-/// Returns what is wrong: the description of the kind of problem, or the detail of the place in code.
-fn what_is_wrong(result: &CheckResult, evidence: &Evidence) -> String {
-    let kind = result.id.check().kinds.get(&evidence.kind);
-    match kind.filter(|_| result.layer != Layer::Source) {
-        Some(words) => words.clone(),
-        None if evidence.detail.is_empty() => strip_count(&result.message).to_owned(),
-        None => evidence.detail.clone(),
-    }
-}
-
-/// Removes the number of further places from a message, such as `(and 3 more)`.
-fn strip_count(message: &str) -> &str {
-    message.split_once(" (and ").map_or(message, |(before, _)| before)
-}
-
-/// Lists the other places of a problem: files, other probes, then other formats and conditions of the same probe. Ends
-/// with the number of places that are not listed, which includes `more`. `None` if there are no other places.
-fn list_other_places(kind: &SameKindProblems<'_>, more: usize) -> Option<String> {
-    let shown = kind.shown;
-    let [mut files, mut probes, mut formats, mut conditions] = [const { Vec::new() }; 4];
-    for other in &kind.others {
-        let (place, places) = match (place_in_file(other), &other.probe) {
-            (Some(place), _) => (Some(place), &mut files),
-            (None, Some(probe))
-                if declared_probe_name(probe) != shown.probe.as_deref().map_or("", declared_probe_name) =>
-            {
-                (Some(declared_probe_name(probe).to_owned()), &mut probes)
-            }
-            (None, _) if other.format != shown.format => {
-                (other.format.map(|format| format.name().to_owned()), &mut formats)
-            }
-            // A repeated call is no further place.
-            _ => {
-                (condition(other.variant.filter(|variant| Some(*variant) != shown.variant)), &mut conditions)
-            }
-        };
-        places.extend(place.filter(|place| !places.contains(place)));
-    }
-    let kinds = [("", files), ("", probes), ("in ", formats), ("", conditions)];
-    let left_out =
-        kinds.iter().map(|(_, places)| places.len().saturating_sub(MAX_SHOWN_LOCATIONS)).sum::<usize>();
-    let kinds = kinds.into_iter().filter(|(_, places)| !places.is_empty());
-    let kinds = kinds.map(|(before, mut places)| {
-        places.truncate(MAX_SHOWN_LOCATIONS);
-        before.to_owned() + &places.join(", ")
-    });
-    let known = kinds.collect::<Vec<_>>().join("; ");
-    match (known.is_empty(), more + left_out) {
-        (true, 0) => None,
-        (true, more) => Some(format!("{more} more")),
-        (false, 0) => Some(known),
-        (false, more) => Some(format!("{known} and {more} more")),
-    }
-}
-
-/// Describes the condition of a further run; `None` if it gives no new information.
-fn condition(variant: Option<Variant>) -> Option<String> {
-    match variant? {
-        Variant::Repeat | Variant::File | Variant::SlowReader => None,
-        Variant::HostileEnv => Some("in other environments".to_owned()),
-        variant => condition_phrase(variant, 0, None),
-    }
-}
-
-/// Returns the name of the declared probe from which a probe is derived: `list` for `list, --json`.
-fn declared_probe_name(probe: &str) -> &str {
-    probe.split_once(", ").map_or(probe, |(declared, _)| declared)
-}
-
-/// Returns the file of the evidence with line and column, such as `src/main.rs:3:5`. `None` without a file, or if the
-/// file is the project folder.
-fn place_in_file(evidence: &Evidence) -> Option<String> {
-    let file = evidence.file.as_ref().filter(|file| *file != ".")?;
-    Some(match (evidence.line, evidence.column) {
-        (Some(line), Some(column)) => format!("{file}:{line}:{column}"),
-        (Some(line), None) => format!("{file}:{line}"),
-        (None, _) => file.clone(),
-    })
 }

@@ -7,7 +7,9 @@
 use super::{Probe, TargetProfile};
 use crate::config::{CheckConfig, Waiver};
 use crate::facts::{BuildTimes, CodeFacts, ProjectDocument, ProjectDocuments};
-use crate::model::{ArgumentParser, ConfigInfo, Exploration, HelpLanguage, TargetInfo, Toolkit};
+use crate::model::{
+    ArgumentParser, ConfigInfo, DerivedKind, Exploration, HelpLanguage, TargetInfo, Toolkit, Variant,
+};
 use crate::run::{Confinement, Observation, RunKey};
 use agentnative_contract::ContractFiles;
 use agentnative_diff::lock::Lock;
@@ -20,6 +22,9 @@ pub(super) const VERSION: u32 = 4;
 /// The oldest version of recordings that can be read. If a recording does not contain the evidence for a check, the
 /// check is unverified.
 pub(super) const OLDEST_VERSION: u32 = 1;
+
+/// Maximum number of bytes of `--version` that are searched for the version.
+const MAX_VERSION_LINE: usize = 1024;
 
 /// The recording of a check: all evidence for its verdicts.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -180,12 +185,38 @@ impl Recording {
         self.probes.iter().find(|probe| probe.id == run.probe)
     }
 
+    /// Returns the version of the target: the first word with a dot between digits on the first line that `--version`
+    /// prints. `None` if it was not called, or prints no such word.
+    pub fn target_version(&self) -> Option<String> {
+        let is_call = |seen: &&Observation| {
+            seen.key.probe.kind() == Some(DerivedKind::Version) && seen.key.variant == Variant::Plain
+        };
+        let seen = self.observations.iter().find(is_call)?;
+        let mut head = [0; MAX_VERSION_LINE];
+        let read = seen.stdout.bytes.read_at(0, &mut head).ok()?;
+        let text = String::from_utf8_lossy(&head[..read]);
+        let words = text.lines().find(|line| !line.trim().is_empty())?.split_whitespace();
+        words.filter_map(version_in).next()
+    }
+
     /// Returns the configuration that the check used; `None` if there was none.
     pub fn config_info(&self) -> Option<ConfigInfo> {
         let Self { config, digest, overrides, .. } = self;
         let info = ConfigInfo { file: config.clone(), digest: digest.clone(), overrides: overrides.clone() };
         (info != ConfigInfo::default()).then_some(info)
     }
+}
+
+/// Returns the version number in a word such as `jq-1.7.1` or `(v2.0-rc1)`; `None` without digits on both sides of a
+/// dot.
+fn version_in(word: &str) -> Option<String> {
+    let from = &word[word.find(|c: char| c.is_ascii_digit())?..];
+    let part = |c: char| c.is_ascii_alphanumeric() || ".-+_".contains(c);
+    let version = &from[..from.find(|c| !part(c)).unwrap_or(from.len())];
+    let version = version.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+    let (_, minor) =
+        version.split_once('.').filter(|(major, _)| major.bytes().all(|byte| byte.is_ascii_digit()))?;
+    minor.starts_with(|c: char| c.is_ascii_digit()).then(|| version.to_owned())
 }
 
 fn is_default(check: &CheckConfig) -> bool {
