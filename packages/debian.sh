@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the Debian package for a target: `target/packages/release/agentnative_VERSION-1_ARCHITECTURE.deb`. Its
+# Builds the Debian package for a target: `target/packages/release/agentnative-check_VERSION-1_ARCHITECTURE.deb`. Its
 # contents are declared in `[package.metadata.deb]` in Cargo.toml. Run binary.sh and assets.sh first. Needs cargo-deb.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
@@ -9,9 +9,9 @@ maintainer=${DEBIAN_MAINTAINER:-The agentnative authors <root@localhost>}
 assets=$out/assets
 mkdir -p "$out/release"
 cat >"$assets/changelog" <<END
-agentnative ($version-1) unstable; urgency=medium
+agentnative-check ($version-1) unstable; urgency=medium
 
-  * Release $version; see /usr/share/doc/agentnative/CHANGELOG.md.gz.
+  * Release $version; see /usr/share/doc/agentnative-check/CHANGELOG.md.gz.
 
  -- $maintainer  $(date --utc --rfc-email --date "@$SOURCE_DATE_EPOCH")
 END

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Builds the npm packages: `agentnative`, which starts the program, and one package per platform with the program. npm
-installs only the platform package whose `os` and `cpu` match the machine.
+"""Builds the npm packages: `agentnative-check`, with the program's launcher and the library for tests, and one package per
+platform with the program. npm installs only the platform package whose `os` and `cpu` match the machine.
 
     packages/npm.py BINARIES OUT
 
@@ -21,12 +21,13 @@ PLATFORMS = {
     "aarch64-unknown-linux-musl": ("linux", "arm64"),
 }
 LICENSES = ["LICENSE-MIT", "LICENSE-APACHE"]
+NAME = "agentnative-check"
 
 
 def crate():
     command = ["cargo", "metadata", "--locked", "--no-deps", "--format-version", "1"]
     metadata = json.loads(subprocess.check_output(command, cwd=ROOT))
-    return next(package for package in metadata["packages"] if package["name"] == "agentnative-check")
+    return next(package for package in metadata["packages"] if package["name"] == NAME)
 
 
 def common(crate):
@@ -60,7 +61,7 @@ def main():
         binary = binaries / target / "agentnative"
         if not binary.exists():
             sys.exit(f"{binary} is missing; run packages/binary.sh {target}")
-        name = f"@agentnative/{system}-{cpu}"
+        name = f"{NAME}-{system}-{cpu}"
         platforms[name] = package["version"]
         manifest = {
             "name": name,
@@ -70,16 +71,11 @@ def main():
             "cpu": [cpu],
         }
         pack(manifest, {"agentnative": binary}, out)
-    manifest = {
-        "name": "agentnative",
-        **common(package),
-        "description": package["description"],
-        "keywords": package["keywords"],
-        "bin": {"agentnative": "agentnative.js"},
-        "engines": {"node": ">=18"},
-        "optionalDependencies": platforms,
-    }
-    pack(manifest, {"agentnative.js": ROOT / "packages/npm/agentnative.js", "README.md": ROOT / "README.md"}, out)
+    sources = ROOT / "packages/npm"
+    manifest = json.loads((sources / "package.json").read_text())
+    files = {name: sources / name for name in manifest["files"]}
+    manifest |= {**common(package), "files": [*files, *LICENSES], "optionalDependencies": platforms}
+    pack(manifest, {**files, "README.md": ROOT / "README.md"}, out)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 echo '{"private": true}' >"$folder/package.json"
 npm install --silent --no-audit --no-fund --prefix "$folder" \
-    "$out/npm/agentnative-$version.tgz" "$out/npm/agentnative-$platform-$version.tgz"
+    "$out/npm/agentnative-check-$version.tgz" "$out/npm/agentnative-check-$platform-$version.tgz"
 try_program "$(command -v node)" "$folder/node_modules/.bin/agentnative"
+cp packages/npm/tests/check.test.mjs "$folder/"
+CLIS=$root/fixtures/clis node --test "$folder/check.test.mjs"
 echo "the npm packages for $platform work"

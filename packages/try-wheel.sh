@@ -8,7 +8,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 python3 -m venv "$folder/python"
 "$folder/python/bin/pip" install --quiet --disable-pip-version-check --no-index --find-links "$out/release" \
-    "agentnative==$version"
+    "agentnative-check==$version"
 try_program "$folder/python/bin/agentnative"
 try_program "$folder/python/bin/python" -m agentnative
 echo "the wheel works"

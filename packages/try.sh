@@ -14,6 +14,6 @@ x86_64-*) architecture=amd64 ;;
 aarch64-*) architecture=arm64 ;;
 *) usage packages/try.sh x86_64-unknown-linux-musl or aarch64-unknown-linux-musl ;;
 esac
-dpkg-deb --extract "$out/release/agentnative_$version-1_$architecture.deb" "$folder/debian"
+dpkg-deb --extract "$out/release/agentnative-check_$version-1_$architecture.deb" "$folder/debian"
 try_program "$folder/debian/usr/bin/agentnative"
 echo "the tarball and the Debian package for $1 work"

@@ -96,7 +96,7 @@ def gitlab(program, folder):
     environment = {"PATH": f"{tools}:/usr/bin:/bin", "HOME": str(work), **job["variables"]}
     status = subprocess.run(["sh", "-e", "-c", "\n".join(job["script"])], cwd=work, env=environment).returncode
     assert status == 1, status
-    assert (work / "installed").read_text().split()[-1] == f"agentnative@{VERSION}"
+    assert (work / "installed").read_text().split()[-1] == f"agentnative-check@{VERSION}"
     reports = job["artifacts"]["reports"]
     findings = json.loads((work / reports["codequality"]).read_text())
     assert {finding["check_name"] for finding in findings} == {"p2-output-pure"}, findings

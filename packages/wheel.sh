@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the wheel with the Python package and the static program: `target/packages/release/agentnative-VERSION-*.whl`.
+# Builds the wheel with the Python package and the static program: `target/packages/release/agentnative_check-VERSION-*.whl`.
 # A static program needs no C library, so the wheel is tagged for both glibc and musl. Needs packages/requirements.txt.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"

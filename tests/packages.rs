@@ -172,20 +172,28 @@ fn the_action_rejects_invalid_releases_and_builds_only_its_own_version() {
     assert_eq!(fs::read_to_string(runner.path("cargo")).unwrap(), built);
 }
 
-/// Installs the npm packages with this program in a new folder.
-fn install_npm_packages(program: &str) -> tempfile::TempDir {
+/// Installs the npm packages with the program that `install` creates at a path, in a new folder.
+fn install_npm_packages(install: impl FnOnce(&Path)) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let main = folder.path().join("node_modules/agentnative");
+    let main = folder.path().join("node_modules/agentnative-check");
     let platform = match std::env::consts::ARCH {
-        "x86_64" => "@agentnative/linux-x64",
-        _ => "@agentnative/linux-arm64",
+        "x86_64" => "agentnative-check-linux-x64",
+        _ => "agentnative-check-linux-arm64",
     };
-    let manifest = serde_json::json!({"optionalDependencies": {platform: VERSION}});
-    write_executable(&folder.path().join("node_modules").join(platform).join("agentnative"), program);
-    fs::write(folder.path().join("node_modules").join(platform).join("package.json"), "{}").unwrap();
+    let sources = root().join("packages/npm");
+    let mut manifest: Value =
+        serde_json::from_str(&fs::read_to_string(sources.join("package.json")).unwrap()).unwrap();
+    manifest["optionalDependencies"] = serde_json::json!({platform: VERSION});
+    let packaged = folder.path().join("node_modules").join(platform);
+    fs::create_dir_all(&packaged).unwrap();
+    install(&packaged.join("agentnative"));
+    fs::write(packaged.join("package.json"), "{}").unwrap();
     fs::create_dir_all(&main).unwrap();
     fs::write(main.join("package.json"), manifest.to_string()).unwrap();
-    fs::copy(root().join("packages/npm/agentnative.js"), main.join("agentnative.js")).unwrap();
+    for file in manifest["files"].as_array().unwrap() {
+        let name = file.as_str().unwrap();
+        fs::copy(sources.join(name), main.join(name)).unwrap();
+    }
     folder
 }
 
@@ -193,8 +201,8 @@ fn install_npm_packages(program: &str) -> tempfile::TempDir {
 fn the_npm_launcher_exits_as_its_program_and_reports_a_missing_program() {
     let program =
         "#!/bin/sh\nprintf '[%s]' \"$@\"\ncase $1 in exit) exit $2 ;; signal) kill -$2 $$ ;; esac\n";
-    let folder = install_npm_packages(program);
-    let launcher = folder.path().join("node_modules/agentnative/agentnative.js");
+    let folder = install_npm_packages(|path| write_executable(path, program));
+    let launcher = folder.path().join("node_modules/agentnative-check/agentnative.js");
     let assert_exit_code = |arguments: &[&str], code: &str| {
         let script = "node \"$@\"; echo \" $?\"";
         let mut command = Command::new("bash");
@@ -207,11 +215,34 @@ fn the_npm_launcher_exits_as_its_program_and_reports_a_missing_program() {
     assert_exit_code(&["exit", "78", "a b"], "78");
     assert_exit_code(&["signal", "TERM"], "143");
     assert_exit_code(&["signal", "PIPE"], "141");
-    fs::remove_dir_all(folder.path().join("node_modules/@agentnative")).unwrap();
+    for package in fs::read_dir(folder.path().join("node_modules")).unwrap().flatten() {
+        if package.file_name() != "agentnative-check" {
+            fs::remove_dir_all(package.path()).unwrap();
+        }
+    }
     let output = Command::new("node").arg(&launcher).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let message = String::from_utf8(output.stderr).unwrap();
-    assert!(message.contains("is not installed; install agentnative again"), "{message}");
+    assert!(message.contains("is not installed; install agentnative-check again"), "{message}");
+}
+
+#[test]
+fn the_npm_package_passes_its_tests_with_the_program_of_this_build() {
+    let program = env!("CARGO_BIN_EXE_agentnative");
+    let folder = install_npm_packages(|path| std::os::unix::fs::symlink(program, path).unwrap());
+    let test = folder.path().join("check.test.mjs");
+    fs::copy(root().join("packages/npm/tests/check.test.mjs"), &test).unwrap();
+    let mut node = Command::new("node");
+    node.arg("--test").arg(&test).env("CLIS", root().join("fixtures/clis"));
+    let output = node.env_remove("NODE_TEST_CONTEXT").output().unwrap();
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && stdout.contains("# pass 6\n"), "{output:?}");
+}
+
+#[test]
+fn the_hook_of_pre_commit_installs_this_version() {
+    let hooks = fs::read_to_string(root().join(".pre-commit-hooks.yaml")).unwrap();
+    assert!(hooks.contains(&format!("additional_dependencies: [agentnative-check=={VERSION}]")), "{hooks}");
 }
 
 fn cargo(arguments: &[&str]) -> String {

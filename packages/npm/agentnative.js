@@ -1,15 +1,11 @@
 #!/usr/bin/env node
-// Starts the program for this platform, which an optional dependency of this package contains.
+// Starts the program for this platform.
 "use strict";
 
 const { spawn } = require("node:child_process");
 const os = require("node:os");
-const path = require("node:path");
 const tty = require("node:tty");
-
-const platform = `${process.platform}-${process.arch}`;
-const name = `@agentnative/${platform}`;
-const supported = Object.keys(require("./package.json").optionalDependencies);
+const { findPackagedProgram } = require("./program.js");
 
 function fail(message) {
   process.stderr.write(`agentnative: ${message}\n`);
@@ -17,14 +13,10 @@ function fail(message) {
 }
 
 function program() {
-  if (!supported.includes(name)) {
-    const platforms = supported.map((name) => name.split("/")[1]).join(", ");
-    fail(`no program for ${platform}; supported: ${platforms}`);
-  }
   try {
-    return path.join(path.dirname(require.resolve(`${name}/package.json`)), "agentnative");
-  } catch {
-    fail(`the package ${name} is not installed; install agentnative again with optional dependencies, on this platform`);
+    return findPackagedProgram();
+  } catch (error) {
+    fail(error.message);
   }
 }
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 NAME = "agentnative"
+PACKAGE = "agentnative-check"
 # Time that the program has to end its runs after SIGTERM, in seconds.
 GRACE_PERIOD = 5.0
 
@@ -77,7 +78,7 @@ def find_program() -> Path:
         raise Error(
             "not-installed",
             f"the program {NAME} is neither in this package nor on PATH",
-            f"install the package again: pip install --force-reinstall {NAME}",
+            f"install the package again: pip install --force-reinstall {PACKAGE}",
         )
     return Path(found)
 
