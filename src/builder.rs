@@ -35,6 +35,8 @@ use std::time::Duration;
 pub struct Check {
     command: Vec<OsString>,
     probes: Vec<String>,
+    changes: Vec<String>,
+    workspace: Option<PathBuf>,
     selection: Selection,
     options: SessionOptions,
     deny: Vec<Level>,
@@ -48,6 +50,8 @@ impl Check {
         Self {
             command: vec![program.into()],
             probes: Vec::new(),
+            changes: Vec::new(),
+            workspace: None,
             selection: Selection { layers: vec![Layer::Behavioral, Layer::Project], ..Selection::default() },
             options: SessionOptions { config: ConfigSource::Without, ..SessionOptions::default() },
             deny: Vec::new(),
@@ -72,6 +76,19 @@ impl Check {
     /// `"list"`, `"show 'two words'"`. `EXIT` is the expected exit code, if it is not 0: `"77:whoami"`.
     pub fn probe(mut self, probe: impl Into<String>) -> Self {
         self.probes.push(probe.into());
+        self
+    }
+
+    /// Adds a call that changes something, in the syntax of [`probe`](Self::probe). It runs only for the checks that
+    /// concern changes, confined, and in a copy of the [`workspace`](Self::workspace), or in an empty folder without one.
+    pub fn changes(mut self, call: impl Into<String>) -> Self {
+        self.changes.push(call.into());
+        self
+    }
+
+    /// Starts each run of the probes, and of the calls that change something, in a copy of this folder.
+    pub fn workspace(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.workspace = Some(folder.into());
         self
     }
 
@@ -242,8 +259,8 @@ impl Check {
                 );
             }
         }
-        let probes = self.probes.iter().map(|probe| ProbeConfig::from_flag(probe));
-        let options = SessionOptions { probes: probes.collect::<Result<_>>()?, ..self.options.clone() };
+        let probes = ProbeConfig::from_calls(&self.probes, &self.changes, self.workspace.as_deref())?;
+        let options = SessionOptions { probes, ..self.options.clone() };
         Ok(Session::new(TargetSelector::command(&self.command), options))
     }
 

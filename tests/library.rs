@@ -85,6 +85,24 @@ fn runs_use_the_settings_of_a_test_and_a_configuration_only_if_it_is_named() {
 }
 
 #[test]
+fn calls_that_change_something_run_in_copies_of_the_workspace() {
+    let workspace = tempfile::tempdir().unwrap();
+    let list = workspace.path().join("list");
+    std::fs::write(&list, "a\n").unwrap();
+    let script = r#"[ -e list ] && case "$*" in *add*) echo b >>list ;; esac"#;
+    let check = Check::command("sh").args(["-c", script, "mycli"]).probe("list").check("p2-exit-success");
+    assert!(!check.run().unwrap().conformant, "without a workspace, there is no file `list`");
+    let check = check.workspace(workspace.path()).changes("add").check("p5-read-only").check("p5-idempotent");
+    let report = check.assert();
+    let status = |id: &str| report.results.iter().find(|result| result.id.as_str() == id).unwrap().status;
+    assert_eq!(["p2-exit-success", "p5-read-only"].map(status), [Status::Pass; 2]);
+    assert_ne!(status("p5-idempotent"), Status::NotApplicable, "`add` changes something");
+    assert_eq!(std::fs::read_to_string(&list).unwrap(), "a\n");
+    let error = check.workspace("/nonexistent").run().unwrap_err();
+    assert_eq!(error.message, "workspace: no such folder: /nonexistent");
+}
+
+#[test]
 fn an_invalid_setting_is_an_error_with_the_expectation() {
     let check = || Check::command("fixtures/clis/conforming/sh/cli").probe("list");
     let cases = [

@@ -233,7 +233,7 @@ fn the_npm_package_passes_its_tests_with_the_program_of_this_build() {
     let test = folder.path().join("check.test.mjs");
     fs::copy(root().join("packages/npm/tests/check.test.mjs"), &test).unwrap();
     let mut node = Command::new("node");
-    node.arg("--test").arg(&test).env("CLIS", root().join("fixtures/clis"));
+    node.args(["--test", "--test-reporter=tap"]).arg(&test).env("CLIS", root().join("fixtures/clis"));
     let output = node.env_remove("NODE_TEST_CONTEXT").output().unwrap();
     let stdout = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && stdout.contains("# pass 6\n"), "{output:?}");

@@ -16,6 +16,7 @@ mod code;
 mod completions;
 mod confinement;
 mod contracts;
+#[cfg(feature = "cli")]
 mod diff_inputs;
 mod explore;
 mod fleet;
@@ -39,6 +40,7 @@ mod session;
 #[cfg(feature = "project")]
 mod watch;
 
+#[cfg(feature = "cli")]
 pub use diff_inputs::{ComparedSample, Comparison, DiffInput, diff};
 pub use explore::ExploreOptions;
 pub use fleet::{Fleet, FleetTarget, Partition};

@@ -40,7 +40,7 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
     let part = args.fleet.partition.unwrap_or(Partition { part: 1, parts: 1 });
     let options = SessionOptions {
         fast: args.fast,
-        explore: args.explore.options(),
+        explore: args.explore.options(args.workspace.as_deref()),
         no_runs: selection.runs_nothing(),
         edition: selection.edition,
         ..args.target.options(&args.runs, runner)

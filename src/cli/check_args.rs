@@ -7,6 +7,7 @@ use super::selection_args::SelectionArgs;
 use super::target_args::{RunArgs, TargetArgs};
 use super::{complete, group};
 use agentnative_core::model::Level;
+use clap::ValueHint;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
 
@@ -39,8 +40,16 @@ pub(super) struct CheckArgs {
     /// code first, as in "77:whoami". The format flag follows the arguments, or replaces the word {format}.
     #[arg(long, value_name = "[EXIT:]ARGS", allow_hyphen_values = true, add = complete::probes(), help_heading = group::RUNS)]
     pub(super) probe: Vec<String>,
+    /// Add a call that changes something (repeatable), as for --probe. It runs confined, in a copy of --workspace or in an
+    /// empty folder.
+    #[arg(long, value_name = "[EXIT:]ARGS", allow_hyphen_values = true, help_heading = group::RUNS)]
+    pub(super) changes: Vec<String>,
     #[command(flatten, next_help_heading = group::RUNS)]
     pub(super) explore: ExploreArgs,
+    /// Folder that each run of --probe and --changes, and each explored call, starts in a copy of [default for explored
+    /// calls: a folder with a few sample files].
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = group::RUNS)]
+    pub(super) workspace: Option<PathBuf>,
     /// Check against this contract instead of the default rules: format, error channel, exit codes. The name of a
     /// bundled contract (NAME or NAME@VERSION), a contract folder or a schema file; `auto` selects the contract of a
     /// known agent, by name and version, and `none` selects none [default: auto for --command without a configuration].
@@ -84,7 +93,7 @@ pub(super) struct CheckArgs {
         long,
         value_name = "FILE",
         help_heading = group::RUNS,
-        conflicts_with_all = ["path", "name", "probe", "command", "bin", "fast", "jobs", "timeout", "isolation", "allow_unconfined", "explore"]
+        conflicts_with_all = ["path", "name", "probe", "changes", "workspace", "command", "bin", "fast", "jobs", "timeout", "isolation", "allow_unconfined", "explore"]
     )]
     pub(super) replay: Option<PathBuf>,
 }

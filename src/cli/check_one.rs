@@ -30,10 +30,10 @@ pub(super) struct Checked {
 /// Creates the session that the command-line arguments describe.
 pub(super) fn session(args: &CheckArgs, runner: &RunnerOptions) -> Result<Session> {
     let options = SessionOptions {
-        probes: ProbeConfig::from_flags(&args.probe)?,
+        probes: ProbeConfig::from_calls(&args.probe, &args.changes, args.workspace.as_deref())?,
         contract: args.contract.clone(),
         fast: args.fast,
-        explore: args.explore.options(),
+        explore: args.explore.options(args.workspace.as_deref()),
         no_runs: args.selection.selection().runs_nothing(),
         edition: args.selection.edition,
         ..args.target.options(&args.runs, runner)

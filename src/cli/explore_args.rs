@@ -2,8 +2,7 @@
 
 use crate::check::ExploreOptions;
 use agentnative_output::whole_number;
-use clap::ValueHint;
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
 /// The options of exploration, for commands that call a target.
@@ -19,19 +18,16 @@ pub(super) struct ExploreArgs {
     /// Time after which no further explored call is made [default: 120].
     #[arg(long, value_name = "SECONDS", value_parser = super::target_args::seconds, requires = "explore", allow_negative_numbers = true)]
     explore_budget: Option<Duration>,
-    /// Folder that each explored call gets a copy of [default: a folder with a few sample files].
-    #[arg(long, value_name = "DIR", requires = "explore", value_hint = ValueHint::DirPath)]
-    workspace: Option<PathBuf>,
 }
 
 impl ExploreArgs {
-    /// Returns the options of the exploration; `None` without `--explore`.
-    pub(super) fn options(&self) -> Option<ExploreOptions> {
+    /// Returns the options of the exploration, with the folder that each call gets a copy of; `None` without `--explore`.
+    pub(super) fn options(&self, workspace: Option<&Path>) -> Option<ExploreOptions> {
         let default = ExploreOptions::default();
         self.explore.then(|| ExploreOptions {
             calls: self.explore_calls.unwrap_or(default.calls),
             budget: self.explore_budget.unwrap_or(default.budget),
-            workspace: self.workspace.clone(),
+            workspace: workspace.map(Path::to_owned),
         })
     }
 }

@@ -14,6 +14,7 @@ use agentnative_core::model::ExplorationCoverage;
 use agentnative_core::run::{RunnerOptions, find_program};
 use agentnative_core::targets::{ConfigTemplate, LeafCommand, Target};
 use agentnative_output::{Output, StyledText};
+use clap::ValueHint;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::ffi::OsStr;
@@ -50,6 +51,9 @@ pub(super) struct InitArgs {
     print: bool,
     #[command(flatten, next_help_heading = group::CONFIGURATION)]
     explore: ExploreArgs,
+    /// Folder that each explored call gets a copy of [default: a folder with a few sample files].
+    #[arg(long, value_name = "DIR", requires = "explore", value_hint = ValueHint::DirPath, help_heading = group::CONFIGURATION)]
+    workspace: Option<PathBuf>,
 }
 
 /// The generated configuration.
@@ -82,7 +86,7 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
     // While `init` asks questions, a signal ends it immediately.
     let runner = RunnerOptions { stop_on_signals: false, ..runner.clone() };
     let options = SessionOptions {
-        explore: args.explore.options(),
+        explore: args.explore.options(args.workspace.as_deref()),
         ..args.target.options(&RunArgs::default(), &runner)
     };
     let session = Session::new(selector, options);
@@ -176,7 +180,7 @@ fn explored_calls(
     folder: &Path,
     output: &mut Output,
 ) -> Result<Option<(DeclaredCalls, Option<ExplorationCoverage>)>> {
-    let Some(options) = args.explore.options() else { return Ok(None) };
+    let Some(options) = args.explore.options(args.workspace.as_deref()) else { return Ok(None) };
     let workspace =
         options.workspace.as_ref().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone()));
     let recording = session.run(&[], &mut progress::progress_observer(output))?.recording;

@@ -29,6 +29,7 @@ mod report_files;
 mod schema;
 mod selection_args;
 mod shown_path;
+mod skill;
 mod target_args;
 mod validate;
 mod watch;
@@ -134,6 +135,8 @@ enum Command {
     Outcome(outcome::OutcomeArgs),
     /// Print a JSON Schema of the output of this program.
     Schema(schema::SchemaArgs),
+    /// Install the instructions for agents.
+    Skill(skill::SkillArgs),
     /// Print a completion script for a shell.
     Completions(completions::CompletionsArgs),
 }
@@ -190,6 +193,7 @@ impl Command {
             Self::Explain(args) => explain::run(&args, output),
             Self::Init(args) => init::run(args, output, runner),
             Self::Outcome(args) => outcome::run(args, output),
+            Self::Skill(args) => skill::run(&args, output),
             Self::Schema(args) => schema::run(&args, output),
             Self::Completions(args) => completions::run(&args, output),
         };

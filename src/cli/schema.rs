@@ -1,7 +1,7 @@
 //! The command `agentnative schema [NAME]`.
 
 use super::outcomes::Outcomes;
-use super::{completions, contract, diff, explain, infer, init, list, validate};
+use super::{completions, contract, diff, explain, infer, init, list, skill, validate};
 use crate::baseline::BaselineFile;
 use crate::check::Locked;
 use crate::report::{ErrorObject, ReportEvent, Reports};
@@ -65,6 +65,7 @@ const DATA: &[DataSchema] = &[
     ("init", |generator| generator.subschema_for::<init::Written>()),
     ("outcome", |generator| generator.subschema_for::<RunOutcome>()),
     ("outcome", |generator| generator.subschema_for::<Outcomes>()),
+    ("skill install", |generator| generator.subschema_for::<skill::Installed>()),
     ("completions", |generator| generator.subschema_for::<completions::Completions>()),
     ("schema", |_| schemars::json_schema!({ "type": ["object", "boolean"] })),
 ];

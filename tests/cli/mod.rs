@@ -31,6 +31,7 @@ mod redaction;
 mod report;
 mod rerun;
 mod settings;
+mod skill;
 mod source;
 mod static_layers;
 mod streaming;

@@ -63,6 +63,7 @@ def check(  # noqa: PLR0913
     command: Word | Sequence[Word],
     *,
     probes: Iterable[str] = (),
+    changes: Iterable[str] = (),
     contract: Word | None = None,
     principle: int | Iterable[int] = (),
     checks: Iterable[str] = (),
@@ -96,6 +97,9 @@ def check(  # noqa: PLR0913
     working directory; relative paths are relative to it. `timeout` limits each run and `deadline` the complete
     check, in seconds. With `fast`, only plain runs are made; with `verbose`, the text report lists all verdicts.
 
+    `changes` are calls that change something, in the form of `probes`. Each of their runs, and each run of `probes`,
+    starts in a copy of the folder `workspace`; without it, the `changes` start in an empty folder.
+
     With `explore`, calls of the command are found in its help and examples, and judged, too. They are made in full
     confinement, each in a copy of the folder `workspace`, or of a folder with a few sample files.
 
@@ -117,6 +121,7 @@ def check(  # noqa: PLR0913
             config.write_text(_config_text(env or {}, exit_codes), encoding="utf-8")
         options = {
             "probe": probes,
+            "changes": changes,
             "principle": [str(number) for number in principles],
             "check": checks,
             "skip": skip,

@@ -72,6 +72,20 @@ class CheckTest(unittest.TestCase):
         self.assertFalse(conformant(env={"A": "b"}))
         self.assertFalse(conformant(cwd="/"))
 
+    def test_calls_that_change_something_run_in_copies_of_the_workspace(self) -> None:
+        script = '[ -e list ] && case "$*" in *add*) echo b >>list ;; esac'
+        with tempfile.TemporaryDirectory() as workspace:
+            Path(workspace, "list").write_text("a\n", encoding="utf-8")
+            report = agentnative.check(
+                ["sh", "-c", script, "mycli"],
+                probes=["list"],
+                changes=["add"],
+                workspace=workspace,
+                checks=["p5-read-only", "p2-exit-success"],
+            )
+            self.assertEqual([result["status"] for result in report.results], ["pass", "pass"])
+            self.assertEqual(Path(workspace, "list").read_text(encoding="utf-8"), "a\n")
+
     def test_a_given_configuration_is_used(self) -> None:
         config = CLIS / "agentnative.toml"
         agentnative.check(GOOD, config=config, checks=["p2-exit-success"], strict=True).assert_conformant()
@@ -87,6 +101,7 @@ class CheckTest(unittest.TestCase):
                 ([GOOD], {"config": "x.toml", "env": {}}, "usage", "exclude each other"),
                 ([GOOD], {"config": "x.toml", "exit_codes": [0]}, "usage", "exclude each other"),
                 ([GOOD], {"exit_codes": [0, 256]}, "config", "exit_codes"),
+                ([GOOD], {"workspace": "/nonexistent"}, "usage", "no such folder: /nonexistent"),
                 ([GOOD], {"cwd": "/nonexistent"}, "usage", "/nonexistent"),
                 ([], {}, "usage", "the command is empty; expected a program"),
                 ([GOOD], {"contract": "dexter-falt"}, "config", "dexter-flat"),

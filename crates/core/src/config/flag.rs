@@ -1,7 +1,8 @@
 //! Parses the value of `--probe`: `"[EXIT:]ARGS"`.
 
-use super::ProbeConfig;
+use super::{EffectConfig, ProbeConfig, Workspace};
 use agentnative_contract::error::{Error, Result};
+use std::path::Path;
 
 impl ProbeConfig {
     /// Parses the value of one `--probe`: the expected exit code and a colon, which may be omitted for 0, then the
@@ -33,6 +34,31 @@ impl ProbeConfig {
         let args = args.iter().map(|arg| arg.replace(substitute, "#")).collect();
         let name = if text.trim().is_empty() { "(no arguments)" } else { text.trim() };
         Ok(Self { exit, ..Self::new(name, args) })
+    }
+
+    /// Parses calls that change nothing, and calls that change something, all as in [`ProbeConfig::from_flag`]. Each call
+    /// starts in a copy of `workspace`; without it, the calls that change something start in an empty folder.
+    ///
+    /// # Errors
+    /// The errors of [`ProbeConfig::from_flag`], and one of kind `Usage` if `workspace` is not a folder.
+    pub fn from_calls(probes: &[String], changes: &[String], workspace: Option<&Path>) -> Result<Vec<Self>> {
+        let changing = |flag: &String| -> Result<Self> {
+            let mut probe = Self::from_flag(flag)?;
+            probe.effect = Some(EffectConfig::default());
+            probe.call.workspace = Some(Workspace::Empty);
+            Ok(probe)
+        };
+        let parsed = probes.iter().map(|flag| Self::from_flag(flag)).chain(changes.iter().map(changing));
+        let mut calls = parsed.collect::<Result<Vec<_>>>()?;
+        if let Some(folder) = workspace {
+            if !folder.is_dir() {
+                return Err(Error::usage(format!("workspace: no such folder: {}", folder.display())));
+            }
+            calls.iter_mut().for_each(|probe| {
+                probe.call.workspace = Some(Workspace::Copy(folder.to_owned()));
+            });
+        }
+        Ok(calls)
     }
 
     /// Parses the values of all `--probe` options.

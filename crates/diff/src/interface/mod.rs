@@ -4,16 +4,19 @@
 mod arguments;
 mod compare;
 mod comparer;
+#[cfg(feature = "usage")]
 mod file;
 mod lookup;
 pub(crate) mod model;
 mod options;
 mod renames;
 mod shared;
+#[cfg(feature = "usage")]
 mod usage;
 mod vanished;
 
 pub use compare::{InterfaceComparison, compare_interfaces};
+#[cfg(feature = "usage")]
 pub use file::read_interface_file;
 pub use model::{
     ArgumentInterface, CommandInterface, InterfaceReader, OptionInterface, ProgramInterface, is_short,
