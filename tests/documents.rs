@@ -34,6 +34,11 @@ const COMMANDS_NOT_RUN: &[(&str, &str)] = &[
 /// Markers around the report in the README.
 const BEGIN: &str = "<!-- report: written by tests/documents.rs -->\n";
 const END: &str = "<!-- /report -->";
+/// Marker before the output of a command in a page: the command and `-->` follow.
+const OUTPUT: &str = "<!-- output, written by tests/documents.rs: ";
+const OUTPUT_END: &str = "<!-- /output -->";
+/// The commands whose pages show their output in such a block.
+const SHOWN_COMMANDS: [&str; 5] = ["contract diff", "contract infer", "contract lock", "outcome", "validate"];
 const PICTURE: &str = "docs/report.svg";
 const PICTURE_TITLE: &str = "The report of agentnative on examples/notes";
 
@@ -250,6 +255,45 @@ fn the_report_in_the_page_on_interfaces_is_current() {
     compare_output("docs/interface.md", |_| output_of(&args, "never"));
 }
 
+/// Returns a page with the current output of each command that [`OUTPUT`] names; adds the commands to `shown`.
+fn with_current_outputs(text: &str, copy: &Path, shown: &mut Vec<String>) -> String {
+    let mut parts = text.split(OUTPUT);
+    let mut page = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (command, rest) = part.split_once(" -->\n").unwrap();
+        let (_, after) = rest.split_once(OUTPUT_END).unwrap();
+        let output = run_in(copy, &format!("COLUMNS=80 {command}"));
+        let out = String::from_utf8(output.stdout).unwrap().replace(&format!("{}/", copy.display()), "");
+        assert!(!out.is_empty(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+        page += &format!(
+            "{OUTPUT}{command} -->\n```text\n$ {command}\n{}\n```\n{OUTPUT_END}{after}",
+            out.trim_end()
+        );
+        shown.push(command.to_owned());
+    }
+    page
+}
+
+#[test]
+fn the_outputs_in_the_pages_are_current() {
+    let copy = copy_project();
+    let mut shown = Vec::new();
+    for (path, text) in pages() {
+        let current = with_current_outputs(&text, &copy.path().canonicalize().unwrap(), &mut shown);
+        match is_update() {
+            true => fs::write(&path, current).unwrap(),
+            false => assert_eq!(text, current, "{}: UPDATE=1 rewrites it", path.display()),
+        }
+    }
+    for command in SHOWN_COMMANDS {
+        let call = format!("agentnative {command} ");
+        assert!(
+            shown.iter().any(|shown| shown.starts_with(&call)),
+            "no page shows the output of `{command}`"
+        );
+    }
+}
+
 /// Returns the relative links of a page with their anchors.
 fn links(text: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     let links = text.split("](").skip(1).map(|rest| rest.split_once(')').unwrap().0);
@@ -337,7 +381,9 @@ fn each_page_is_in_the_summary_of_the_book_and_links_to_pages_only() {
         for (link, _) in links(&text) {
             assert!(!link.starts_with(".."), "{}: {link}", path.display());
         }
-        let listed = named.contains(&path) || path.ends_with("SUMMARY.md");
+        // The page on style is for maintainers, and not in the book.
+        let listed =
+            named.contains(&path) || ["SUMMARY.md", "style.md"].iter().any(|name| path.ends_with(name));
         assert!(listed, "{} is not in docs/SUMMARY.md", path.display());
     }
 }

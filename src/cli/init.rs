@@ -3,7 +3,7 @@
 use super::explore_args::ExploreArgs;
 use super::shown_path::shown;
 use super::target_args::{RunArgs, TargetArgs};
-use super::{confirm, group, progress};
+use super::{confirm, group, progress, skeletons};
 use crate::check::{InspectedTarget, Session, SessionOptions, TargetSelector};
 use agentnative_contract::counted;
 use agentnative_contract::error::{Error, ErrorKind, Result};
@@ -13,23 +13,26 @@ use agentnative_core::files::AtomicFile;
 use agentnative_core::model::ExplorationCoverage;
 use agentnative_core::run::{RunnerOptions, find_program};
 use agentnative_core::targets::{ConfigTemplate, LeafCommand, Target};
-use agentnative_output::{Output, StyledText};
+use agentnative_output::{Output, Page, StyledText};
 use clap::ValueHint;
+use clap::builder::PossibleValuesParser;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::ffi::OsStr;
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path, PathBuf};
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Without --explore, init calls the target for its help pages only. On a terminal, init asks which of the commands found are safe to repeat, unless --probe, --safe, --yes or --print is given; the rest become comments.
+    after_help = "Without --explore, init calls the target for its help pages only. On a terminal, init asks which of the commands found are safe to repeat, unless --probe, --safe, --yes or --print is given; the rest become comments. --skeleton begins a new tool instead: the page \"Build a CLI that agents can use\" (docs/build-a-cli.md) describes what it implements.
 
 Examples:
   agentnative init --print ./mycli
   agentnative init --print --safe list,status --probe \"show 1\" ./mycli
   agentnative init --force --yes ./mycli
-  agentnative init --print --explore ./mycli"
+  agentnative init --print --explore ./mycli
+  agentnative init --skeleton typer my-new-cli"
 )]
 pub(super) struct InitArgs {
     #[command(flatten, next_help_heading = group::TARGET)]
@@ -49,6 +52,9 @@ pub(super) struct InitArgs {
     /// Print the configuration; write no file.
     #[arg(long, help_heading = group::CONFIGURATION)]
     print: bool,
+    /// Write a small, complete tool that passes every check to the folder PATH, as the beginning of a new tool.
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(skeletons::names()), help_heading = group::CONFIGURATION, conflicts_with_all = ["name", "bin", "config", "command", "probes", "safe", "yes", "explore", "workspace"])]
+    skeleton: Option<String>,
     #[command(flatten, next_help_heading = group::CONFIGURATION)]
     explore: ExploreArgs,
     /// Folder that each explored call gets a copy of [default: a folder with a few sample files].
@@ -76,9 +82,24 @@ pub(super) struct Written {
     next: Vec<String>,
     /// The configuration.
     text: String,
+    /// All files of the skeleton; absent without `--skeleton`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    files: Vec<SkeletonFile>,
+}
+
+/// A file of a skeleton.
+#[derive(Serialize, JsonSchema)]
+struct SkeletonFile {
+    /// The path of the file; relative to the folder of the skeleton with `--print`.
+    path: String,
+    /// The contents of the file.
+    text: String,
 }
 
 pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -> Result<()> {
+    if let Some(name) = &args.skeleton {
+        return write_skeleton(name, args.target.folder(), args.print, args.force, output);
+    }
     let mut probes = ProbeConfig::from_flags(&args.probes)?;
     let selector = args.target.selector();
     let named = command(&selector)?;
@@ -149,6 +170,7 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
         coverage,
         unread: commands.unread.clone(),
         text,
+        files: Vec::new(),
     };
     output.emit("init", true, &written, |page| match &written.file {
         None => page.text(&written.text),
@@ -164,12 +186,76 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
             if let Some(unread) = &written.unread {
                 page.paragraph(0, format!("note: {unread}"));
             }
-            page.paragraph(0, "next:");
-            for step in &written.next {
-                page.labelled(2, &StyledText::plain("- "), step);
-            }
+            print_next(page, &written.next);
         }
     })
+}
+
+fn print_next(page: &mut Page, steps: &[String]) {
+    page.paragraph(0, "next:");
+    for step in steps {
+        page.labelled(2, &StyledText::plain("- "), step);
+    }
+}
+
+/// Writes the skeleton with this name to `folder`, or prints it.
+fn write_skeleton(name: &str, folder: &Path, print: bool, force: bool, output: &mut Output) -> Result<()> {
+    let files = skeletons::files(name);
+    let configuration = skeletons::configuration(&files);
+    if !print {
+        let existing = files.iter().map(|(path, _)| folder.join(path)).find(|path| path.exists());
+        if let Some(path) = existing.filter(|_| !force) {
+            return Err(already_exists(&path));
+        }
+        for (path, text) in &files {
+            write_skeleton_file(&folder.join(path), text, force)?;
+        }
+    }
+    let quoted = folder.to_string_lossy();
+    let quoted = shlex::try_quote(&quoted).unwrap_or_else(|_| quoted.clone());
+    let preparation = skeletons::preparation(configuration);
+    let prepare = preparation.map(|command| format!("prepare it: cd {quoted} && {command}"));
+    let check = format!("check it: agentnative check --strict {quoted}");
+    let replace = "replace its commands by your own, and their probes in agentnative.toml".to_owned();
+    let shown_file = |path: &Path| if print { path.display().to_string() } else { shown(&folder.join(path)) };
+    let written = Written {
+        file: (!print).then(|| shown_file(Path::new(FILE_NAME))),
+        commands: Vec::new(),
+        probes: skeletons::probes(configuration).collect(),
+        coverage: None,
+        unread: None,
+        next: prepare.into_iter().chain([check, replace]).collect(),
+        text: configuration.to_owned(),
+        files: files
+            .iter()
+            .map(|(path, text)| SkeletonFile { path: shown_file(path), text: (*text).to_owned() })
+            .collect(),
+    };
+    output.emit("init", true, &written, |page| {
+        if print {
+            for (nth, file) in written.files.iter().enumerate() {
+                let separator = if nth == 0 { "" } else { "\n" };
+                page.text(&format!("{separator}==> {} <==\n{}", file.path, file.text));
+            }
+            return;
+        }
+        page.paragraph(0, format!("wrote {}:", counted(written.files.len(), "file")));
+        written.files.iter().for_each(|file| page.paragraph(2, &file.path));
+        print_next(page, &written.next);
+    })
+}
+
+/// Writes a file of a skeleton with its folders. A script is executable.
+fn write_skeleton_file(path: &Path, text: &str, force: bool) -> Result<()> {
+    let failed = |error: &std::io::Error| Error::io(ErrorKind::Write, "write", path, error);
+    path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(|error| failed(&error))?;
+    write(path, text, force)?;
+    if text.starts_with("#!") {
+        let mut permissions = std::fs::metadata(path).map_err(|error| failed(&error))?.permissions();
+        permissions.set_mode(permissions.mode() | 0o111);
+        std::fs::set_permissions(path, permissions).map_err(|error| failed(&error))?;
+    }
+    Ok(())
 }
 
 /// Explores the target, with `--explore`. Returns the calls to declare in a configuration in `folder`, and what was

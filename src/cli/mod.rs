@@ -29,6 +29,7 @@ mod report_files;
 mod schema;
 mod selection_args;
 mod shown_path;
+mod skeletons;
 mod skill;
 mod target_args;
 mod validate;

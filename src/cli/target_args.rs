@@ -76,6 +76,11 @@ impl TargetArgs {
         }
     }
 
+    /// Returns the folder that the user named, or this folder.
+    pub(super) fn folder(&self) -> &Path {
+        self.path.as_deref().unwrap_or(Path::new("."))
+    }
+
     /// Formats the arguments that name the target, quoted for a shell: `--bin mycli tools/`.
     pub(super) fn words(&self) -> String {
         let word = |word: &OsStr| {

@@ -31,6 +31,7 @@ mod redaction;
 mod report;
 mod rerun;
 mod settings;
+mod skeletons;
 mod skill;
 mod source;
 mod static_layers;

@@ -57,7 +57,10 @@ fn each_check_change_and_contract_has_a_page_in_the_summary_and_an_index() {
         let index = &site[&format!("{}/index.md", topic.folder())];
         assert!(index.contains(&format!("| [`{name}`](../{path}) |")), "{path}");
     }
-    assert_eq!(site.len(), all.len() + 4, "three indexes, the summary, and no page of anything else");
+    let skeletons = site.keys().filter(|path| path.starts_with("skeletons/")).count();
+    assert_eq!(skeletons, 7, "six skeletons, and their common files");
+    let others = site.len() - skeletons;
+    assert_eq!(others, all.len() + 4, "three indexes, the summary, and no page of anything else");
 }
 
 #[test]
@@ -67,7 +70,8 @@ fn links_have_existing_targets() {
     let mut count = 0;
     for (path, text) in site {
         for link in links(text) {
-            let to = if path == "SUMMARY.md" { &link } else { link.strip_prefix("../").unwrap() };
+            let beside = format!("skeletons/{link}");
+            let to = if path == "SUMMARY.md" { &link } else { link.strip_prefix("../").unwrap_or(&beside) };
             assert!(site.contains_key(to) || docs.join(to).is_file(), "{path}: {link}");
             assert_ne!(to, path, "a page links to itself");
             count += 1;

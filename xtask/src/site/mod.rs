@@ -5,6 +5,7 @@ mod change;
 mod check;
 mod contract;
 mod markdown;
+mod skeleton;
 
 use agentnative::catalogue::checks;
 use agentnative::model::Topic;
@@ -16,6 +17,9 @@ use std::path::Path;
 
 /// Folder of the sources of the site, as in `book.toml`.
 const SITE_FOLDER: &str = "target/site";
+
+/// The page of `docs/` that is not in the site.
+const MAINTAINERS_ONLY: &str = "style.md";
 
 /// A page of the site.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,6 +89,14 @@ pub fn pages(summary: &str) -> Result<Vec<Page>, String> {
         pages.push(index);
         pages.extend(section.pages);
     }
+    summary.push_str("\n- [Skeletons](skeletons/common.md)\n");
+    for (name, text) in skeleton::pages()? {
+        let path = format!("skeletons/{name}.md");
+        if name != "common" {
+            _ = writeln!(summary, "  - [{name}]({path})");
+        }
+        pages.push(Page { path, text });
+    }
     pages.push(Page { path: "SUMMARY.md".to_owned(), text: summary });
     Ok(pages)
 }
@@ -107,9 +119,16 @@ pub fn write(root: &Path) -> Result<String, String> {
     fs::create_dir_all(&folder).map_err(failed(&folder))?;
     for entry in fs::read_dir(&docs).map_err(failed(&docs))? {
         let from = entry.map_err(failed(&docs))?.path();
+        if from.ends_with(MAINTAINERS_ONLY) {
+            continue;
+        }
         let to = folder.join(from.file_name().unwrap_or_default());
         fs::copy(&from, to).map_err(failed(&from))?;
     }
+    let guide = docs.join(skeleton::GUIDE);
+    let names = skeleton::pages()?.into_iter().map(|(name, _)| name);
+    let text = skeleton::with_links(&fs::read_to_string(&guide).map_err(failed(&guide))?, names);
+    fs::write(folder.join(skeleton::GUIDE), text).map_err(failed(&guide))?;
     let summary = docs.join("SUMMARY.md");
     for page in pages(&fs::read_to_string(&summary).map_err(failed(&summary))?)? {
         let to = folder.join(&page.path);
