@@ -83,8 +83,8 @@ pub(super) struct Written {
     /// The configuration.
     text: String,
     /// All files of the skeleton; absent without `--skeleton`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    files: Vec<SkeletonFile>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files: Option<Vec<SkeletonFile>>,
 }
 
 /// A file of a skeleton.
@@ -170,7 +170,7 @@ pub(super) fn run(args: InitArgs, output: &mut Output, runner: &RunnerOptions) -
         coverage,
         unread: commands.unread.clone(),
         text,
-        files: Vec::new(),
+        files: None,
     };
     output.emit("init", true, &written, |page| match &written.file {
         None => page.text(&written.text),
@@ -218,6 +218,10 @@ fn write_skeleton(name: &str, folder: &Path, print: bool, force: bool, output: &
     let check = format!("check it: agentnative check --strict {quoted}");
     let replace = "replace its commands by your own, and their probes in agentnative.toml".to_owned();
     let shown_file = |path: &Path| if print { path.display().to_string() } else { shown(&folder.join(path)) };
+    let shown_files = files
+        .iter()
+        .map(|(path, text)| SkeletonFile { path: shown_file(path), text: (*text).to_owned() })
+        .collect();
     let written = Written {
         file: (!print).then(|| shown_file(Path::new(FILE_NAME))),
         commands: Vec::new(),
@@ -226,21 +230,18 @@ fn write_skeleton(name: &str, folder: &Path, print: bool, force: bool, output: &
         unread: None,
         next: prepare.into_iter().chain([check, replace]).collect(),
         text: configuration.to_owned(),
-        files: files
-            .iter()
-            .map(|(path, text)| SkeletonFile { path: shown_file(path), text: (*text).to_owned() })
-            .collect(),
+        files: Some(shown_files),
     };
     output.emit("init", true, &written, |page| {
         if print {
-            for (nth, file) in written.files.iter().enumerate() {
+            for (nth, file) in written.files.iter().flatten().enumerate() {
                 let separator = if nth == 0 { "" } else { "\n" };
                 page.text(&format!("{separator}==> {} <==\n{}", file.path, file.text));
             }
             return;
         }
-        page.paragraph(0, format!("wrote {}:", counted(written.files.len(), "file")));
-        written.files.iter().for_each(|file| page.paragraph(2, &file.path));
+        page.paragraph(0, format!("wrote {}:", counted(files.len(), "file")));
+        written.files.iter().flatten().for_each(|file| page.paragraph(2, &file.path));
         print_next(page, &written.next);
     })
 }
