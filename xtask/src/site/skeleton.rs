@@ -56,7 +56,7 @@ pub(super) fn pages() -> Result<Vec<(String, String)>, String> {
                 Some(extension) => extension,
                 None => "bash",
             };
-            _ = write!(page, "\n## {shown}\n{}", fence(language, &text));
+            _ = write!(page, "\n## `{shown}`\n{}", fence(language, &text));
         }
         pages.push((name, page));
     }
