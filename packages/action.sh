@@ -76,9 +76,26 @@ build() {
     cargo install --locked --path "$action" --root "$folder" --force
 }
 
+# Posts the Markdown report on the pull request of the workflow, if there is one. Replaces the comment of an earlier run
+# for the same path.
+comment() {
+    local number marker id comments=repos/$GITHUB_REPOSITORY/issues
+    number=$(jq --raw-output '.pull_request.number // empty' "$GITHUB_EVENT_PATH") || return
+    [ -n "$number" ] || return 0
+    marker="<!-- agentnative $(cksum <<<"$INPUT_PATH" | tr ' ' -) -->"
+    { echo "$marker" && cat "$folder/comment.md"; } >"$folder/comment.body.md"
+    id=$(gh api --paginate "$comments/$number/comments" \
+        --jq ".[] | select(.body | startswith(\"$marker\")) | .id" | head -n 1) || return
+    if [ -n "$id" ]; then
+        gh api --silent --method PATCH "$comments/comments/$id" -F "body=@$folder/comment.body.md"
+    else
+        gh api --silent "$comments/$number/comments" -F "body=@$folder/comment.body.md"
+    fi
+}
+
 check() {
     local arguments=(check) line status=0
-    rm -f "$folder/report.json"
+    rm -f "$folder/report.json" "$folder/comment.md"
     [[ ${INPUT_PATH-} != -* ]] || fail "input path: expected a path, found the option '$INPUT_PATH'; write ./$INPUT_PATH"
     [ -z "$INPUT_PRINCIPLE" ] || arguments+=(--principle "$INPUT_PRINCIPLE")
     case $INPUT_STRICT in
@@ -89,6 +106,11 @@ check() {
     while IFS= read -r line; do
         [ -z "$line" ] || arguments+=(--report "$line")
     done <<<"$INPUT_REPORT"
+    case $INPUT_COMMENT in
+    true) arguments+=(--report "markdown=$folder/comment.md") ;;
+    false) ;;
+    *) fail "input comment: expected true or false, found '$INPUT_COMMENT'" ;;
+    esac
     arguments+=(--report "json=$folder/report.json" "${INPUT_PATH:-.}")
     while IFS= read -r line; do
         [ -z "$line" ] || arguments+=("$line")
@@ -96,6 +118,8 @@ check() {
     "$PROGRAM" "${arguments[@]}" || status=$?
     output exit-code "$status"
     [ ! -s "$folder/report.json" ] || output report "$folder/report.json"
+    [ ! -s "$folder/comment.md" ] || comment ||
+        echo "::warning title=agentnative::cannot comment on the pull request: the job needs the permission pull-requests: write"
     exit "$status"
 }
 

@@ -37,6 +37,7 @@ def action(program, folder):
     action = YAML(typ="safe").load(ROOT / "action.yml")
     values = {f"inputs.{name}": spec["default"] for name, spec in action["inputs"].items()}
     values["inputs.path"] = str(ROOT / "examples/notes")
+    values["inputs.comment"] = "true"
     values["inputs.report"] = "sarif=agentnative.sarif\nmarkdown=agentnative.md"
     releases = release(program, folder)
 
@@ -49,8 +50,15 @@ def action(program, folder):
         return re.sub(r"\$\{\{(.*?)\}\}", value, text)
 
     environment = {**os.environ, "RUNNER_TEMP": str(folder), "GITHUB_ACTION_PATH": str(ROOT)}
-    work = folder / "work"
+    work, tools = folder / "work", folder / "action-tools"
     work.mkdir()
+    tools.mkdir()
+    (folder / "event").write_text('{"pull_request": {"number": 7}}')
+    environment |= {"GITHUB_REPOSITORY": "owner/notes", "GITHUB_EVENT_PATH": str(folder / "event")}
+    environment["PATH"] = f"{tools}:{environment['PATH']}"
+    # Replaces gh: the pull request has the comment 12 of an earlier run.
+    (tools / "gh").write_text(f'#!/bin/sh\necho "$@" >>{work}/gh\ncase "$2" in --paginate) echo 12 ;; esac\n')
+    (tools / "gh").chmod(0o755)
     for step in action["runs"]["steps"]:
         if "build" in step.get("if", ""):
             continue
@@ -68,6 +76,11 @@ def action(program, folder):
     assert json.loads(Path(outputs["report"]).read_text())["data"]["conformant"] is False
     assert json.loads((work / "agentnative.sarif").read_text())["version"] == "2.1.0"
     assert (work / "agentnative.md").read_text().startswith("#")
+    listed, updated = (work / "gh").read_text().splitlines()
+    assert "repos/owner/notes/issues/7/comments" in listed, listed
+    assert "PATCH repos/owner/notes/issues/comments/12 -F body=@" in updated, updated
+    comment = Path(updated.rpartition("@")[2]).read_text()
+    assert comment.startswith("<!-- agentnative ") and "\n## agentnative" in comment, comment
 
 
 def gitlab(program, folder):
