@@ -85,9 +85,9 @@ fn no_text_of_a_target_is_markup_a_script_or_a_control_character() {
     report.target = agentnative::model::TargetInfo {
         name: hostile.into(),
         command: vec![hostile.into()],
-        version: Some(hostile.into()),
         project: Some(hostile.into()),
     };
+    report.target_version = Some(hostile.into());
     report.notes = vec![hostile.into()];
     report.time = Some(hostile.into());
     report.results = vec![CheckResult {

@@ -60,6 +60,7 @@ impl Runner {
                     .map(|name| (name, "")),
             )
             .env("INPUT_STRICT", "false")
+            .env("INPUT_COMMENT", "false")
             .envs(variables.iter().copied())
             .output()
             .unwrap()
@@ -147,7 +148,9 @@ fn the_action_rejects_invalid_releases_and_builds_only_its_own_version() {
     let find = |releases, version| runner.step("find", &[("RELEASES", releases), ("INPUT_VERSION", version)]);
     assert_error(find(&releases, "9.9.9"), "there is no release of version 9.9.9");
     assert_error(find(&releases, "../../other"), "expected a version such as 0.1.0");
-    assert_error(runner.step("check", &[("INPUT_STRICT", "yes")]), "expected true or false, found 'yes'");
+    for input in ["INPUT_STRICT", "INPUT_COMMENT"] {
+        assert_error(runner.step("check", &[(input, "yes")]), "expected true or false, found 'yes'");
+    }
 
     let sums = runner.path(&format!("releases/v{VERSION}/SHA256SUMS"));
     let text = fs::read_to_string(&sums).unwrap();

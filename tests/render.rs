@@ -88,7 +88,6 @@ pub fn target() -> TargetInfo {
     TargetInfo {
         name: "mycli".into(),
         command: vec!["/opt/my tools/mycli".into(), "--no-update".into()],
-        version: Some("1.4.0".into()),
         project: Some("/src/mycli".into()),
     }
 }
@@ -226,7 +225,13 @@ pub fn with_fixed_metadata(report: Report) -> Report {
         overrides: vec!["--timeout 5".into()],
     };
     let time = Some("2026-07-02T12:05:09Z".into());
-    Report { version: "1.2.3".into(), time, config: Some(config), ..report }
+    Report {
+        version: "1.2.3".into(),
+        target_version: Some("1.4.0".into()),
+        time,
+        config: Some(config),
+        ..report
+    }
 }
 
 #[test]

@@ -150,7 +150,7 @@ impl FleetTarget {
 
     /// Returns the description of the target for a report if its program was not searched for: only the name.
     pub fn info(&self) -> TargetInfo {
-        TargetInfo { name: self.name(), command: Vec::new(), version: None, project: None }
+        TargetInfo { name: self.name(), command: Vec::new(), project: None }
     }
 
     /// Returns the name for reports: the name in the configuration file, else the folder of that file.

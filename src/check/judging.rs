@@ -9,7 +9,7 @@ use agentnative_contract::budget::{self, Budget};
 use agentnative_contract::error::Result;
 use agentnative_core::catalogue::Check;
 use agentnative_core::explore::exploration_coverage;
-use agentnative_core::model::{CheckId, Layer, Level, TargetInfo, Toolkit};
+use agentnative_core::model::{CheckId, Layer, Level, Toolkit};
 use agentnative_core::probe::Recording;
 use agentnative_core::run::{Observation, RunKey};
 use agentnative_judge::source_checks::Code;
@@ -99,13 +99,13 @@ pub fn judge_against_baseline(
     let no_contracts = LoadedContracts::default();
     let verdicts = accept(&context(recording, &no_contracts), checks, judgements, accepted);
     let notes = [&recording.notes[..], &verdicts.notes].concat();
-    let target = TargetInfo { version: recording.target_version(), ..recording.target.clone() };
-    let runs = recording.observations.len();
+    let (target, runs) = (recording.target.clone(), recording.observations.len());
     let report = Report::new(target, runs, recording.interrupted, verdicts.results, notes);
     let report = Report {
         time: recording.time.clone(),
         config: recording.config_info(),
         edition: recording.check.edition,
+        target_version: recording.target_version(),
         deny: recording.check.deny.clone(),
         isolation: recording.confinement,
         coverage: exploration_coverage(recording),

@@ -7,8 +7,8 @@ use super::selection_args::SelectionArgs;
 use super::target_args::{RunArgs, TargetArgs};
 use super::{complete, group};
 use agentnative_core::model::Level;
-use clap::ValueHint;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{ArgGroup, ValueHint};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -23,6 +23,7 @@ use std::path::PathBuf;
   agentnative check --report json=report.json --report sarif=report.sarif
   agentnative check --all . --report html=report.html
   agentnative check --all . --partition 2/5 --report json=part-2.json")]
+#[command(group(ArgGroup::new("calls").args(["probe", "changes", "explore"]).multiple(true)))]
 pub(super) struct CheckArgs {
     #[command(flatten, next_help_heading = group::TARGET)]
     pub(super) target: TargetArgs,
@@ -48,7 +49,7 @@ pub(super) struct CheckArgs {
     pub(super) explore: ExploreArgs,
     /// Folder that each run of --probe and --changes, and each explored call, starts in a copy of [default for explored
     /// calls: a folder with a few sample files].
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = group::RUNS)]
+    #[arg(long, value_name = "DIR", requires = "calls", value_hint = ValueHint::DirPath, help_heading = group::RUNS)]
     pub(super) workspace: Option<PathBuf>,
     /// Check against this contract instead of the default rules: format, error channel, exit codes. The name of a
     /// bundled contract (NAME or NAME@VERSION), a contract folder or a schema file; `auto` selects the contract of a

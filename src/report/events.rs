@@ -113,6 +113,9 @@ impl Ended {
 /// All checks have their verdict. Contains the fields of [`Report`] that are in neither `start` nor a `result`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SummaryEvent {
+    /// Version of the target, as `--version` printed it; absent if unknown.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub target_version: Option<String>,
     /// No MUST failed.
     pub conformant: bool,
     /// No MUST is unverified.
@@ -152,6 +155,7 @@ impl Report {
     /// Returns the last lines of a stream: one `result` per check, then the `summary`.
     pub fn result_events(&self) -> impl Iterator<Item = ReportEvent> + '_ {
         let summary = ReportEvent::Summary(SummaryEvent {
+            target_version: self.target_version.clone(),
             conformant: self.conformant,
             verified: self.verified,
             deny: self.deny.clone(),

@@ -38,6 +38,9 @@ pub struct Report {
     pub edition: Edition,
     /// The target.
     pub target: TargetInfo,
+    /// Version of the target, as `--version` printed it; absent if unknown.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub target_version: Option<String>,
     /// Why the target, one of several, could not be checked; absent if it was checked.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub error: Option<ErrorObject>,

@@ -142,6 +142,7 @@ impl Report {
             config: None,
             edition: Edition::default(),
             target,
+            target_version: None,
             error: None,
             conformant: !must(Status::Fail),
             verified: !must(Status::Unverified),

@@ -137,10 +137,10 @@ fn a_report_in_jsonl_has_the_same_contents() {
     }
     assert_eq!(&results, document["results"].as_array().unwrap());
     let [summary] = &of_type("summary")[..] else { panic!("{types:?}") };
-    for key in ["conformant", "verified", "runs", "summary"] {
+    for key in ["conformant", "verified", "runs", "summary", "target_version"] {
         assert_eq!(summary[key], document[key], "{key}");
     }
-    assert_eq!(keys(summary), ["conformant", "runs", "summary", "type", "verified"]);
+    assert_eq!(keys(summary), ["conformant", "runs", "summary", "target_version", "type", "verified"]);
 }
 
 #[test]

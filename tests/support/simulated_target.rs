@@ -147,8 +147,7 @@ pub fn record_explored(
     answer: impl Fn(&Call) -> CallResult,
 ) -> Recording {
     let (probes, mut keys) = probe::plan(checks, sources, &profile, Duration::from_secs(10));
-    let info =
-        TargetInfo { name: "demo".into(), command: vec!["/demo".into()], version: None, project: None };
+    let info = TargetInfo { name: "demo".into(), command: vec!["/demo".into()], project: None };
     let mut recording = Recording::new(info, profile);
     recording.probes = probes;
     recording.exploration = exploration;

@@ -11,9 +11,6 @@ pub struct TargetInfo {
     /// Absolute path of the program, and the arguments that precede those of each probe. Empty if only the code was
     /// read.
     pub command: Vec<String>,
-    /// Version of the target, as `--version` printed it; absent if unknown.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub version: Option<String>,
     /// Folder of the project that contains the target, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub project: Option<String>,

@@ -25,7 +25,7 @@ impl CodeBase {
     /// if it is below `cwd`.
     pub fn info(&self, cwd: &Path) -> TargetInfo {
         let project = display_path(&self.project.folder, cwd);
-        TargetInfo { name: self.name.clone(), command: Vec::new(), version: None, project: Some(project) }
+        TargetInfo { name: self.name.clone(), command: Vec::new(), project: Some(project) }
     }
 }
 

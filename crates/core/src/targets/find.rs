@@ -32,19 +32,14 @@ impl TargetSelector {
         let words = match self {
             Self::Path(path) => {
                 let path = path.canonicalize().unwrap_or_else(|_| path.clone());
-                return TargetInfo {
-                    name: file_name(path.as_os_str()),
-                    command: Vec::new(),
-                    version: None,
-                    project: None,
-                };
+                return TargetInfo { name: file_name(path.as_os_str()), command: Vec::new(), project: None };
             }
             Self::Argv(argv) => &argv[..],
             Self::Name(name) => std::slice::from_ref(name),
         };
         let name = words.first().map(|word| file_name(word)).unwrap_or_default();
         let command = words.iter().map(|word| lossless(word.as_bytes()).into_owned()).collect();
-        TargetInfo { name, command, version: None, project: None }
+        TargetInfo { name, command, project: None }
     }
 }
 

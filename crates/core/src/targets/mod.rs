@@ -94,7 +94,6 @@ impl Target {
         TargetInfo {
             name: self.name.clone(),
             command: words.map(|word| lossless(word.as_bytes()).into_owned()).collect(),
-            version: None,
             project: self.project.as_ref().map(|project| display_path(&project.folder, cwd)),
         }
     }

@@ -34,7 +34,8 @@ pub fn install(context: &CheckContext) -> Judgement {
 
 fn undeclared(context: &CheckContext) -> Judgement {
     let command = context.profile.commands.iter().find(|name| INSTALL_COMMANDS.contains(&name.as_str()));
-    let is_skill = |file: &&str| file.rsplit('/').next() == Some(SKILL_FILE);
+    // A file above the project may belong to another tool in the repository.
+    let is_skill = |file: &&str| file.rsplit('/').next() == Some(SKILL_FILE) && !file.starts_with("../");
     let bundles = context.project.ok().map_or(&[][..], |project| &project.bundles);
     let file = bundles.iter().map(|bundle| bundle.file.as_str()).find(is_skill);
     let what = match (command, file) {
