@@ -64,7 +64,7 @@ test("each error has its kind", async () => {
     [[good], { probe: ["list"] }, "usage", "unknown option `probe`"],
     [[good], { config: "x.toml", env: {} }, "usage", "exclude each other"],
     [[good], { exitCodes: [0, 256] }, "config", "exit_codes"],
-    [[good], { workspace: "/nonexistent" }, "usage", "no such folder: /nonexistent"],
+    [[good], { probes: ["list"], workspace: "/nonexistent" }, "usage", "no such folder: /nonexistent"],
     [[good], { cwd: "/nonexistent" }, "usage", "cannot start"],
     [[], {}, "usage", "the command is empty"],
     [["no-such-mycli"], {}, "config", "no-such-mycli"],

@@ -101,7 +101,7 @@ class CheckTest(unittest.TestCase):
                 ([GOOD], {"config": "x.toml", "env": {}}, "usage", "exclude each other"),
                 ([GOOD], {"config": "x.toml", "exit_codes": [0]}, "usage", "exclude each other"),
                 ([GOOD], {"exit_codes": [0, 256]}, "config", "exit_codes"),
-                ([GOOD], {"workspace": "/nonexistent"}, "usage", "no such folder: /nonexistent"),
+                ([GOOD], {"probes": ["list"], "workspace": "/nonexistent"}, "usage", "no such folder: /nonexistent"),
                 ([GOOD], {"cwd": "/nonexistent"}, "usage", "/nonexistent"),
                 ([], {}, "usage", "the command is empty; expected a program"),
                 ([GOOD], {"contract": "dexter-falt"}, "config", "dexter-flat"),
