@@ -259,7 +259,8 @@ impl Check {
                 );
             }
         }
-        let probes = ProbeConfig::from_calls(&self.probes, &self.changes, self.workspace.as_deref())?;
+        let probes = self.probes.iter().map(|probe| ProbeConfig::from_flag(probe)).collect::<Result<_>>()?;
+        let probes = ProbeConfig::with_changes(probes, &self.changes, self.workspace.as_deref())?;
         let options = SessionOptions { probes, ..self.options.clone() };
         Ok(Session::new(TargetSelector::command(&self.command), options))
     }

@@ -30,7 +30,11 @@ pub(super) struct Checked {
 /// Creates the session that the command-line arguments describe.
 pub(super) fn session(args: &CheckArgs, runner: &RunnerOptions) -> Result<Session> {
     let options = SessionOptions {
-        probes: ProbeConfig::from_calls(&args.probe, &args.changes, args.workspace.as_deref())?,
+        probes: ProbeConfig::with_changes(
+            ProbeConfig::from_flags(&args.probe)?,
+            &args.changes,
+            args.workspace.as_deref(),
+        )?,
         contract: args.contract.clone(),
         fast: args.fast,
         explore: args.explore.options(args.workspace.as_deref()),

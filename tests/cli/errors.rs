@@ -90,7 +90,7 @@ fn invalid_arguments_are_usage_errors() {
         (&["check", "--replay", "b", "."], "--replay", ""),
         (&["check", "./cli", "--probe", "300:x"], "300", "[EXIT:]ARGS"),
         (&["check", "./cli", "--probe", "say 'x"], "unclosed quote", "[EXIT:]ARGS"),
-        (&["check", "./cli", "--probe", "list", "--probe", "0:list"], "duplicate probe", ""),
+        (&["check", "./cli", "--probe", "list", "--probe", "0:list"], "duplicate --probe", ""),
         (&["check", "./cli", "--", "./cli"], "", ""),
     ] {
         assert_error(&folder, args, 2, message, hint);

@@ -36,20 +36,23 @@ impl ProbeConfig {
         Ok(Self { exit, ..Self::new(name, args) })
     }
 
-    /// Parses calls that change nothing, and calls that change something, all as in [`ProbeConfig::from_flag`]. Each call
+    /// Returns `probes` and the calls that change something, which are parsed as in [`ProbeConfig::from_flag`]. Each call
     /// starts in a copy of `workspace`; without it, the calls that change something start in an empty folder.
     ///
     /// # Errors
     /// The errors of [`ProbeConfig::from_flag`], and one of kind `Usage` if `workspace` is not a folder.
-    pub fn from_calls(probes: &[String], changes: &[String], workspace: Option<&Path>) -> Result<Vec<Self>> {
-        let changing = |flag: &String| -> Result<Self> {
+    pub fn with_changes(
+        probes: Vec<Self>,
+        changes: &[String],
+        workspace: Option<&Path>,
+    ) -> Result<Vec<Self>> {
+        let mut calls = probes;
+        for flag in changes {
             let mut probe = Self::from_flag(flag)?;
             probe.effect = Some(EffectConfig::default());
             probe.call.workspace = Some(Workspace::Empty);
-            Ok(probe)
-        };
-        let parsed = probes.iter().map(|flag| Self::from_flag(flag)).chain(changes.iter().map(changing));
-        let mut calls = parsed.collect::<Result<Vec<_>>>()?;
+            calls.push(probe);
+        }
         if let Some(folder) = workspace {
             if !folder.is_dir() {
                 return Err(Error::usage(format!("workspace: no such folder: {}", folder.display())));
