@@ -220,20 +220,7 @@ impl<'a> TargetView<'a> {
             let fault = |kind: &SameKindProblems<'a>| Fault::of(view, judged, observations, group[0], kind);
             by_kind(group).iter().map(fault).collect()
         };
-        let problems: Vec<Problem<'a>> = causes
-            .iter()
-            .map(|group| {
-                let help = |result: &&CheckResult| result.id.check().help.for_toolkit(judged.toolkit());
-                let mut helps: Vec<&str> = group.iter().map(help).collect();
-                helps.dedup();
-                Problem {
-                    status: group[0].status.name(),
-                    checks: links(report, group),
-                    faults: faults(group),
-                    helps,
-                }
-            })
-            .collect();
+        let problems = causes.iter().map(|group| Problem::of(judged, group, faults(group))).collect();
         let results: Vec<VerdictView<'a>> = STATUS_ORDER
             .into_iter()
             .flat_map(of_status)
@@ -243,13 +230,6 @@ impl<'a> TargetView<'a> {
                 let faults = if problem.is_none() { faults(&[result]) } else { Vec::new() };
                 VerdictView::of(report, result, problem, faults)
             })
-            .collect();
-        let Undecided { waiting, causes, reasons } = report.undecided();
-        let causes: Vec<&str> = causes.iter().map(|id| id.as_str()).collect();
-        let blocked = (!waiting.is_empty()).then(|| (format!("blocked by {}", causes.join(", ")), waiting));
-        let undecided = reasons.into_iter().chain(blocked);
-        let undecided = undecided
-            .map(|(reason, results)| UndecidedView { checks: links(report, &results), reason })
             .collect();
         let run = |(probe, seen): &(&str, &Observation)| {
             let mut run = RunView::of(probe, seen, stream);
@@ -287,7 +267,7 @@ impl<'a> TargetView<'a> {
             commands: report.coverage.as_ref().map(coverage::commands),
             notes: coverage::notes(report).collect(),
             problems,
-            undecided,
+            undecided: undecided(report),
             levels: report.results.iter().map(|result| result.level.name()).collect(),
             probes: results.iter().flat_map(|result| result.probes.iter().copied()).collect(),
             formats: results.iter().flat_map(|result| result.formats.iter().copied()).collect(),
@@ -303,6 +283,25 @@ impl<'a> TargetView<'a> {
 fn links<'a>(report: &'a Report, results: &[&'a CheckResult]) -> Vec<CheckLink<'a>> {
     let nth = |id| report.results.iter().position(|result| result.id == id).unwrap_or_default();
     results.iter().map(|result| CheckLink { id: result.id.as_str(), nth: nth(result.id) }).collect()
+}
+
+/// Returns the unverified checks by reason, those that other checks block last.
+fn undecided(report: &Report) -> Vec<UndecidedView<'_>> {
+    let Undecided { waiting, causes, reasons } = report.undecided();
+    let causes: Vec<&str> = causes.iter().map(|id| id.as_str()).collect();
+    let blocked = (!waiting.is_empty()).then(|| (format!("blocked by {}", causes.join(", ")), waiting));
+    let all = reasons.into_iter().chain(blocked);
+    all.map(|(reason, results)| UndecidedView { checks: links(report, &results), reason }).collect()
+}
+
+impl<'a> Problem<'a> {
+    fn of(judged: &'a Judged, group: &[&'a CheckResult], faults: Vec<Fault<'a>>) -> Self {
+        let toolkit = judged.toolkit();
+        let mut helps: Vec<&str> =
+            group.iter().map(|result| result.id.check().help.for_toolkit(toolkit)).collect();
+        helps.dedup();
+        Self { status: group[0].status.name(), checks: links(&judged.report, group), faults, helps }
+    }
 }
 
 /// Returns the path of a folder relative to the current folder; its name if it is elsewhere. `None` if it is the
