@@ -98,7 +98,8 @@ pub fn judge_against_baseline(
     let judgements = judgements(recording, checks, scans, judge_one)?;
     let no_contracts = LoadedContracts::default();
     let verdicts = accept(&context(recording, &no_contracts), checks, judgements, accepted);
-    let notes = [&recording.notes[..], &verdicts.notes].concat();
+    let mut notes = [&recording.notes[..], &verdicts.notes].concat();
+    notes.extend(recording.version_note());
     let (target, runs) = (recording.target.clone(), recording.observations.len());
     let report = Report::new(target, runs, recording.interrupted, verdicts.results, notes);
     let report = Report {

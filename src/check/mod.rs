@@ -8,6 +8,7 @@
 //! A [`Recording`] can be written, read and judged again.
 
 mod build;
+mod cache;
 #[cfg(feature = "project")]
 mod code;
 #[cfg(not(feature = "project"))]
@@ -41,6 +42,7 @@ mod session;
 mod watch;
 
 #[cfg(feature = "cli")]
+pub use cache::{cache_folder, create_cache_folder};
 pub use diff_inputs::{ComparedSample, Comparison, DiffInput, diff};
 pub use explore::ExploreOptions;
 pub use fleet::{Fleet, FleetTarget, Partition};

@@ -4,6 +4,7 @@
 //! written is missing the next time.
 
 use super::Session;
+use super::cache::{cache_folder, create_cache_folder};
 use crate::report::Report;
 use agentnative_core::catalogue::Check;
 use agentnative_core::files::AtomicFile;
@@ -11,8 +12,6 @@ use agentnative_core::model::{Status, TargetInfo};
 use agentnative_core::targets::TargetSelector;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 use xxhash_rust::xxh3::xxh3_64;
@@ -94,13 +93,6 @@ impl TargetKey {
     }
 }
 
-/// Returns the user's cache folder according to the XDG Base Directory Specification. `None` if the home folder is
-/// missing; it is not created.
-fn cache_folder() -> Option<PathBuf> {
-    let named = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    named.or_else(|| Some(env::home_dir().filter(|home| home.is_absolute() && home.is_dir())?.join(".cache")))
-}
-
 fn read(file: &Path, key: &TargetKey) -> Option<StoredResults> {
     let stored: StoredResults = serde_json::from_slice(&fs::read(file).ok()?).ok()?;
     (stored.version == VERSION && stored.key == *key).then_some(stored)
@@ -108,6 +100,6 @@ fn read(file: &Path, key: &TargetKey) -> Option<StoredResults> {
 
 /// Writes the file atomically: a concurrent reader gets the old or the new content. `None` if writing fails.
 fn write(file: &Path, stored: &StoredResults) -> Option<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(file.parent()?).ok()?;
+    create_cache_folder(file).ok()?;
     AtomicFile::replace(file).ok()?.write(&serde_json::to_vec(stored).ok()?).ok()
 }

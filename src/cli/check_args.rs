@@ -5,7 +5,7 @@ use super::fleet_args::FleetArgs;
 use super::report_files::{ReportFile, ShownArgs, report_file};
 use super::selection_args::SelectionArgs;
 use super::target_args::{RunArgs, TargetArgs};
-use super::{complete, group};
+use super::{complete, group, profiles};
 use agentnative_core::model::Level;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, ValueHint};
@@ -17,6 +17,7 @@ use std::path::PathBuf;
   agentnative check --strict --principle 2 .
   agentnative check ./mycli --check p2-output-json
   agentnative check --command mycli --probe \"show 1\"
+  agentnative check --command jq
   agentnative check --fast --skip \"p2-src-*\"
   agentnative check --write-baseline baseline.json
   agentnative check --baseline baseline.json
@@ -27,6 +28,10 @@ use std::path::PathBuf;
 pub(super) struct CheckArgs {
     #[command(flatten, next_help_heading = group::TARGET)]
     pub(super) target: TargetArgs,
+    /// Configuration for a known tool, such as jq, that is part of this program; `none` selects none [default: that of
+    /// the same name, for --command without a configuration, --probe, --changes and --explore].
+    #[arg(long, value_name = "NAME", value_parser = profiles::parser(), hide_possible_values = true, conflicts_with = "config", help_heading = group::TARGET)]
+    pub(super) profile: Option<String>,
     #[command(flatten, next_help_heading = group::TARGET)]
     pub(super) fleet: FleetArgs,
     #[command(flatten, next_help_heading = group::SELECTION)]
@@ -94,7 +99,7 @@ pub(super) struct CheckArgs {
         long,
         value_name = "FILE",
         help_heading = group::RUNS,
-        conflicts_with_all = ["path", "name", "probe", "changes", "workspace", "command", "bin", "fast", "jobs", "timeout", "isolation", "allow_unconfined", "explore"]
+        conflicts_with_all = ["path", "name", "profile", "probe", "changes", "workspace", "command", "bin", "fast", "jobs", "timeout", "isolation", "allow_unconfined", "explore"]
     )]
     pub(super) replay: Option<PathBuf>,
 }

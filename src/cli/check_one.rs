@@ -2,11 +2,12 @@
 
 use super::baseline::BaselineFiles;
 use super::check_args::CheckArgs;
+use super::profiles;
 use super::progress::RunProgress;
 use super::report_files::ReportFiles;
 use crate::check::{
-    CheckCoverage, Judged, PreviousResults, Progress, Recording, Report, Scans, Session, SessionOptions,
-    judge_against_baseline, load_config, replay, skip_note,
+    CheckCoverage, ConfigSource, Judged, PreviousResults, Progress, Recording, Report, Scans, Session,
+    SessionOptions, TargetSelector, judge_against_baseline, load_config, replay, skip_note,
 };
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::catalogue::Check;
@@ -27,9 +28,9 @@ pub(super) struct Checked {
     pub wrote: bool,
 }
 
-/// Creates the session that the command-line arguments describe.
-pub(super) fn session(args: &CheckArgs, runner: &RunnerOptions) -> Result<Session> {
-    let options = SessionOptions {
+/// Creates the session that the command-line arguments describe. Returns it with a note about its profile.
+pub(super) fn session(args: &CheckArgs, runner: &RunnerOptions) -> Result<(Session, Option<String>)> {
+    let mut options = SessionOptions {
         probes: ProbeConfig::with_changes(
             ProbeConfig::from_flags(&args.probe)?,
             &args.changes,
@@ -42,7 +43,33 @@ pub(super) fn session(args: &CheckArgs, runner: &RunnerOptions) -> Result<Sessio
         edition: args.selection.edition,
         ..args.target.options(&args.runs, runner)
     };
-    Ok(Session::new(args.target.selector(), options))
+    let selector = args.target.selector();
+    let requested = args.profile.as_deref();
+    let Some(name) =
+        requested.or_else(|| known_profile(args, &selector)).filter(|name| *name != profiles::NONE)
+    else {
+        return Ok((Session::new(selector, options), None));
+    };
+    if requested.is_none() && Session::new(selector.clone(), options.clone()).config()?.is_some() {
+        return Ok((Session::new(selector, options), None));
+    }
+    let note = match profiles::load(name) {
+        Ok(config) => {
+            options.config = ConfigSource::Read(config.into());
+            format!("the probes are those of the bundled profile `{name}`; --profile none omits them")
+        }
+        Err(error) if requested.is_some() => return Err(error),
+        Err(error) => format!("the bundled profile `{name}` was not used: {}", error.message),
+    };
+    Ok((Session::new(selector, options), Some(note)))
+}
+
+/// Returns the profile of the command to check, unless the arguments declare calls or a configuration.
+fn known_profile(args: &CheckArgs, selector: &TargetSelector) -> Option<&'static str> {
+    let TargetSelector::Name(command) = selector else { return None };
+    let declares = args.target.config.is_some() || args.explore.explore;
+    let is_bare = !declares && args.probe.is_empty() && args.changes.is_empty();
+    profiles::of_command(command).filter(|_| is_bare)
 }
 
 /// Makes one check, from the arguments to the report. Calls `before_runs` after the target was built.
@@ -55,7 +82,7 @@ pub(super) fn check(
     let selection = args.selection.selection();
     selection.resolve()?;
     let replayed = args.replay.as_deref().map(|path| read_recording(path, args)).transpose()?;
-    let mut session = session(args, runner)?;
+    let (mut session, profile_note) = session(args, runner)?;
     let (config, previous) = match &replayed {
         Some(recording) => (recording.check.clone(), None),
         None => {
@@ -87,7 +114,7 @@ pub(super) fn check(
         runs.show(progress, output);
         output.stream([progress.event(&checks)], |_| {})
     };
-    let (recording, scans, signal, elapsed) = match replayed {
+    let (mut recording, scans, signal, elapsed) = match replayed {
         Some(recording) => {
             replay(&recording, &mut observer)?;
             (recording, Scans::default(), None, None)
@@ -102,6 +129,7 @@ pub(super) fn check(
         }
     };
     output.clear_progress();
+    recording.notes.extend(profile_note);
     if let Some((path, file)) = record {
         recording.write(file.file()?, path)?;
         file.persist()?;

@@ -13,7 +13,7 @@ pub(super) struct FleetArgs {
         value_name = "PATH",
         num_args = 0..,
         conflicts_with_all = [
-            "path", "name", "bin", "config", "command", "failed", "probe", "changes", "contract", "baseline", "write_baseline",
+            "path", "name", "bin", "config", "profile", "command", "failed", "probe", "changes", "contract", "baseline", "write_baseline",
             "watch", "record", "replay"
         ]
     )]

@@ -1,33 +1,31 @@
 //! The skeletons that `init --skeleton` writes: small, complete tools that pass every check.
 
+use super::embedded::{File, files};
 use agentnative_core::config::FILE_NAME;
 use std::path::PathBuf;
 
 /// Beginning of the first line of a configuration, followed by the command that prepares the tool for a check.
 const PREPARATION: &str = "# Before the first check: ";
 
-/// A file of a skeleton: its path in the folder, and its text.
-type File = (&'static str, &'static str);
-
-macro_rules! files {
-    ($folder:literal: $($path:literal)*) => {
-        &[$(($path, include_str!(concat!("../../examples/skeletons/", $folder, "/", $path)))),*]
-    };
-}
-
 /// The files that each skeleton has, unless it has one of the same name.
-const COMMON: &[File] = files!("common": "SKILL.md" "tests/todo.json" "todo.schema.json");
+const COMMON: &[File] = files!("examples/skeletons/common": "SKILL.md" "tests/todo.json" "todo.schema.json");
 
 const SKELETONS: &[(&str, &[File])] = &[
     (
         "clap",
-        files!("clap": "Cargo.template.toml" "agentnative.toml" "src/main.rs" "src/output.rs" "src/server.rs" "src/store.rs"),
+        files!("examples/skeletons/clap": "Cargo.template.toml" "agentnative.toml" "src/main.rs" "src/output.rs" "src/server.rs" "src/store.rs"),
     ),
-    ("typer", files!("typer": "agentnative.toml" "pyproject.toml" "todo.py" "todo_output.py")),
-    ("argparse", files!("argparse": "agentnative.toml" "todo.py" "todo_output.py")),
-    ("yargs", files!("yargs": "agentnative.toml" "package.json" "todo.js")),
-    ("cobra", files!("cobra": "agentnative.toml" "go.mod" "main.go" "output.go" "server.go" "store.go")),
-    ("bash", files!("bash": "SKILL.md" "agentnative.toml" "tests/todo.tsv" "todo")),
+    (
+        "typer",
+        files!("examples/skeletons/typer": "agentnative.toml" "pyproject.toml" "todo.py" "todo_output.py"),
+    ),
+    ("argparse", files!("examples/skeletons/argparse": "agentnative.toml" "todo.py" "todo_output.py")),
+    ("yargs", files!("examples/skeletons/yargs": "agentnative.toml" "package.json" "todo.js")),
+    (
+        "cobra",
+        files!("examples/skeletons/cobra": "agentnative.toml" "go.mod" "main.go" "output.go" "server.go" "store.go"),
+    ),
+    ("bash", files!("examples/skeletons/bash": "SKILL.md" "agentnative.toml" "tests/todo.tsv" "todo")),
 ];
 
 /// Returns the names of the skeletons.

@@ -28,7 +28,7 @@ pub(super) fn run(args: &CheckArgs, output: &mut Output, runner: &RunnerOptions)
         return Err(error.hint("remove --output, --json and --jsonl"));
     }
     let signal = StopSignal::register()?;
-    let session = session(args, runner)?;
+    let (session, _) = session(args, runner)?;
     let (mut command, mut first) = (Vec::new(), true);
     // A baseline that each check rewrites is not a change.
     let baseline = args.baseline.clone().filter(|_| args.write_baseline.is_none());

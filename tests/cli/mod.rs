@@ -26,6 +26,7 @@ mod limits;
 mod locks;
 mod man_pages;
 mod planned_runs;
+mod profiles;
 mod record;
 mod redaction;
 mod report;

@@ -51,6 +51,9 @@ pub struct Conventions {
     /// Options, such as `--quiet`, each with the name of the environment variable that can replace it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env_flags: BTreeMap<String, String>,
+    /// The version of the target that the configuration describes, or the beginning of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
 }
 
 const fn default_true() -> bool {
@@ -85,6 +88,7 @@ impl Default for Conventions {
             config_file: None,
             secret: None,
             env_flags: BTreeMap::new(),
+            version: None,
         }
     }
 }

@@ -199,6 +199,16 @@ impl Recording {
         words.filter_map(version_in).next()
     }
 
+    /// Returns a note if the target has another version than its configuration describes.
+    pub fn version_note(&self) -> Option<String> {
+        let described = self.profile.conventions.version.as_deref()?;
+        let version = self.target_version()?;
+        let rest = version.strip_prefix(described);
+        let is_described = rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()));
+        let name = &self.target.name;
+        (!is_described).then(|| format!("the configuration describes {name} {described}; this is {version}"))
+    }
+
     /// Returns the configuration that the check used; `None` if there was none.
     pub fn config_info(&self) -> Option<ConfigInfo> {
         let Self { config, digest, overrides, .. } = self;
