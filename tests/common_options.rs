@@ -95,8 +95,12 @@ fn an_option_that_one_subcommand_rejects_is_reported() {
         "`--batch` is rejected after the arguments",
     );
     let rejects_everywhere =
-        |call: &Call| if has(call, "--batch") { failure(call, 2, "x") } else { conforming(call) };
-    expect(&verdict(GLOBAL, &config, rejects_everywhere), Status::Unverified, "correct `flags.no_input`");
+        |call: &Call| if has(call, "--batch") { failure(call, 2, "no batch") } else { conforming(call) };
+    expect(
+        &verdict(GLOBAL, &config, rejects_everywhere),
+        Status::Unverified,
+        "no probe accepts `--batch`: \"demo: no batch\"; accept it, or correct `flags.no_input`",
+    );
 }
 
 #[test]

@@ -17,7 +17,7 @@ use std::path::PathBuf;
   agentnative check --strict --principle 2 .
   agentnative check ./mycli --check p2-output-json
   agentnative check --command mycli --probe \"show 1\"
-  agentnative check --command jq
+  agentnative check --command cargo # exit 1
   agentnative check --fast --skip \"p2-src-*\"
   agentnative check --write-baseline baseline.json
   agentnative check --baseline baseline.json

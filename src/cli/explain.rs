@@ -5,6 +5,7 @@ use super::explain_config;
 use super::selection_args::{self, Ids};
 use agentnative_contract::error::{Error, Result};
 use agentnative_core::catalogue::{Check, Example, check, checks};
+use agentnative_core::config::find_keys;
 use agentnative_core::model::{Status, unknown_id_error};
 use agentnative_diff::{ChangeRule, ChangeSeverity, change_rule, change_rules};
 use agentnative_output::{Output, Page, StyledText, Tone};
@@ -52,7 +53,12 @@ impl Explained {
                 .iter()
                 .map(|check| check.id.as_str())
                 .chain(change_rules().iter().map(|rule| rule.id.as_str()));
-            unknown_id_error(if id.starts_with("diff-") { "kind of change" } else { "check" }, id, ids)
+            let error =
+                unknown_id_error(if id.starts_with("diff-") { "kind of change" } else { "check" }, id, ids);
+            match find_keys(id) {
+                Ok(_) => error.hint(format!("a key is explained by `agentnative explain config {id}`")),
+                Err(_) => error,
+            }
         })
     }
 }

@@ -59,6 +59,7 @@ fn invalid_arguments_are_usage_errors() {
         (&["list", "--layer", "sauce"], "behavioral, source, project", "'source'"),
         (&["explain"], "<ID>", "Usage: agentnative explain"),
         (&["explain", "p2-output-jsno"], "`p2-output-jsno`", "did you mean `p2-output-json`?"),
+        (&["explain", "target.lacks"], "`target.lacks`", "agentnative explain config target.lacks"),
         (&["explain", "something-else"], "`something-else`", "agentnative list"),
         (&["schema", "reports"], "reports", "'report'"),
         (&["completions", "cmd"], "cmd", ""),

@@ -1,7 +1,7 @@
 //! Creates evidence that points to a place in the streams of a run, and failed assertions with such evidence.
 
 use super::context::RunView;
-use super::lines::{WINDOW, excerpt, reason_line};
+use super::lines::{WINDOW, excerpt, quotation, reason_line};
 use super::verdict::{Assertion, Finding};
 use agentnative_core::model::{Evidence, Stream};
 use std::io::{BufRead as _, BufReader};
@@ -92,16 +92,26 @@ impl RunView<'_> {
     /// is searched for in `stream`, or in the other stream if `stream` is empty. Without such a line, the assertion
     /// points to the start.
     pub fn failed_at_reason(&self, kind: &str, stream: Stream, detail: impl Into<String>) -> Assertion {
-        let other = match stream {
-            Stream::Stdout => Stream::Stderr,
-            Stream::Stderr => Stream::Stdout,
-        };
-        let stream =
-            if self.bytes(stream).is_empty() && !self.bytes(other).is_empty() { other } else { stream };
+        let stream = self.used_stream(stream);
         match self.lines(stream).as_deref().and_then(reason_line) {
             Some(line) => self.failed_at_line(kind, stream, line, detail),
             None => self.failed_at_start(kind, stream, detail),
         }
+    }
+
+    /// Returns a quotation of the line that states why the run failed. Empty if there is no such line.
+    pub fn quoted_reason(&self) -> String {
+        let lines = self.lines(self.used_stream(Stream::Stderr)).unwrap_or_default();
+        reason_line(&lines).map_or_else(String::new, |at| quotation(&lines[at]))
+    }
+
+    /// Returns `stream`, or the other stream if only that one has output.
+    fn used_stream(&self, stream: Stream) -> Stream {
+        let other = match stream {
+            Stream::Stdout => Stream::Stderr,
+            Stream::Stderr => Stream::Stdout,
+        };
+        if self.bytes(stream).is_empty() && !self.bytes(other).is_empty() { other } else { stream }
     }
 
     /// Returns a failed assertion at the start of line number `line` (from 0) of a stream.

@@ -5,6 +5,8 @@ use strict_json::sanitize;
 
 /// Maximum length of an excerpt, in characters.
 pub(super) const MAX_EXCERPT: usize = 100;
+/// Maximum length of a quotation in a message, in characters.
+const MAX_QUOTED: usize = 60;
 /// Number of bytes before and after a position that are read to find the line at the position.
 pub(super) const WINDOW: u64 = 512;
 
@@ -31,6 +33,12 @@ pub(super) fn reason_line(lines: &[String]) -> Option<usize> {
     };
     let error = lines.iter().position(is_marked_error);
     error.or_else(|| last.filter(|_| opens_with("usage"))).or(Some(first))
+}
+
+/// Returns a text of the target as the end of a message: after a colon, in quotes, sanitized and shortened.
+pub fn quotation(text: &str) -> String {
+    let line = sanitize::sanitize_line(text.trim());
+    format!(": \"{}\"", sanitize::sanitize_capped(&line, MAX_QUOTED))
 }
 
 /// Returns an excerpt of the line that contains the byte at `offset`, sanitized for terminals, and the index of the

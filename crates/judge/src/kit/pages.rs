@@ -103,7 +103,7 @@ impl<'a> Pages<'a> {
         }
         let more = if names.len() > MAX_NAMED { ", \u{2026}" } else { "" };
         Some(Judgement::unverified(format!(
-            "no probe begins with a subcommand that the help lists ({}{more}): declare one",
+            "no probe begins with a subcommand that the help lists ({}{more}): declare one, with `formats = [\"text\"]` if it prints the same text in each format",
             names[..names.len().min(MAX_NAMED)].join(", "),
         )))
     }

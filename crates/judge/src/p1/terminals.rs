@@ -2,13 +2,12 @@
 
 use crate::context::{CheckContext, RunView};
 use crate::kit::{declare_success, judge_hang, looks_like_question, shows_pages};
-use crate::lines::has_words;
+use crate::lines::{has_words, quotation};
 use crate::verdict::{Assertion, Finding, Judgement, Unmet, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
 use agentnative_core::config::{CommonOption, FormatFlag};
 use agentnative_core::model::{CheckId, Stream, Variant};
 use agentnative_core::probe::Probe;
-use strict_json::sanitize;
 
 /// Judges `p1-tty-detection`: a call with captured output asks no question on the terminal.
 pub fn tty_detection(context: &CheckContext) -> Judgement {
@@ -60,8 +59,7 @@ fn is_reported(run: &RunView) -> bool {
 fn question(run: &RunView) -> Result<Option<String>, Unmet> {
     let terminal = String::from_utf8_lossy(&run.observation.terminal);
     if has_words(&terminal) {
-        let text = sanitize::sanitize_line(terminal.trim().as_bytes());
-        return Ok(Some(format!(": \"{}\"", sanitize::sanitize_capped(&text, MAX_QUESTION))));
+        return Ok(Some(quotation(&terminal)));
     }
     let plain = run.plain()?;
     for stream in Stream::ALL {
@@ -74,9 +72,6 @@ fn question(run: &RunView) -> Result<Option<String>, Unmet> {
     }
     Ok(None)
 }
-
-/// Maximum length of a question that a message quotes, in characters.
-const MAX_QUESTION: usize = 60;
 
 /// Judges `p1-no-input`: the option that disables prompts disables all questions.
 pub fn no_input(context: &CheckContext) -> Judgement {
@@ -103,7 +98,7 @@ pub fn no_input(context: &CheckContext) -> Judgement {
     let assertions = calls().map(|(call, run)| judge_no_input(context, call, &run));
     let shown = (prompting == 0).then(|| {
         inconclusive(
-            "no probe asks a question on a terminal: declare one that asks a question, and that succeeds with the option",
+            "no probe asks a question on a terminal: declare one that asks a question, and that succeeds with the option; if there is none, omit `flags.no_input`",
         )
     });
     let subject = if prompting == 1 { "1 probe asks".to_owned() } else { format!("{prompting} probes ask") };

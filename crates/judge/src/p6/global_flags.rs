@@ -78,8 +78,9 @@ fn accepted_after_arguments(
         }
         None => {
             let key = flag.name();
+            let reason = run.quoted_reason();
             inconclusive(format!(
-                "no probe accepts `{spelling}`: correct `flags.{key}`, or set it to `false`"
+                "no probe accepts `{spelling}`{reason}; accept it, or correct `flags.{key}` (`false` if there is none)"
             ))
         }
     }
