@@ -117,7 +117,7 @@ fn help_is_for_the_language_of_the_target() {
     recording.language = None;
     let neutral = report(&recording, 120, false);
     assert!(
-        neutral.contains("In JSON mode, print only {") && !neutral.contains("ArgumentParser"),
+        neutral.contains("In JSON mode, print only `{") && !neutral.contains("ArgumentParser"),
         "{neutral}"
     );
 }

@@ -145,22 +145,40 @@ fn check_block(view: &ReportView<'_>, problems: &[&ReportedProblem<'_>]) -> Stri
     let level = result.level.name().to_uppercase();
     let id = page(result).map_or_else(|| result.id.to_string(), |page| format!("[{}]({page})", result.id));
     let mut block = format!("**{id}** ({level}): {}\n", prose(result.text()));
-    for problem in problems.iter().take(MAX_PROBLEMS) {
-        let place = place(view, problem);
-        if !place.is_empty() {
-            block.push_str(&format!("\n- {place}\n"));
+    let places = distinct_places(view, problems);
+    for (place, excerpt, more) in places.iter().take(MAX_PROBLEMS) {
+        let more = if *more > 0 { format!(", and in {}", counted(*more, "more run")) } else { String::new() };
+        let line = format!("{place}{more}");
+        if !line.is_empty() {
+            block.push_str(&format!("\n- {line}\n"));
         }
-        if let Some(evidence) = problem.evidence.filter(|evidence| evidence.excerpt.is_some()) {
-            let excerpt = evidence.excerpt.as_deref().unwrap_or_default();
-            block.push_str(&format!("\n{}", fenced(excerpt, evidence.caret)));
+        if !excerpt.is_empty() {
+            block.push_str(&format!("\n{excerpt}"));
         }
     }
-    let more = problems.len().saturating_sub(MAX_PROBLEMS);
+    let more = places.len().saturating_sub(MAX_PROBLEMS);
     if more > 0 {
         block.push_str(&format!("\n- and {more} more\n"));
     }
     block.push_str(&format!("\nHelp: {}", prose(first.help)));
     block
+}
+
+/// Returns the places of problems, each with its excerpt and the number of further runs with the same place and excerpt.
+fn distinct_places(view: &ReportView<'_>, problems: &[&ReportedProblem<'_>]) -> Vec<(String, String, usize)> {
+    let mut places: Vec<(String, String, usize)> = Vec::new();
+    for problem in problems {
+        let place = place(view, problem);
+        let evidence = problem.evidence;
+        let excerpt =
+            evidence.and_then(|evidence| Some(fenced(evidence.excerpt.as_deref()?, evidence.caret)));
+        let excerpt = excerpt.unwrap_or_default();
+        match places.iter_mut().find(|(known, shown, _)| (&*known, &*shown) == (&place, &excerpt)) {
+            Some((_, _, more)) => *more += 1 + problem.more,
+            None => places.push((place, excerpt, problem.more)),
+        }
+    }
+    places
 }
 
 /// Returns where a problem is, and what is wrong there.
@@ -175,12 +193,8 @@ fn place(view: &ReportView<'_>, problem: &ReportedProblem<'_>) -> String {
     let detail = problem.evidence.map(|evidence| evidence.detail.as_str());
     let detail =
         detail.filter(|detail| !detail.is_empty() && !problem.result.message.starts_with(detail)).map(prose);
-    let more = match problem.more {
-        0 => String::new(),
-        more => format!(", and in {}", counted(more, "more run")),
-    };
     let what = what.map(|what| format!("{what}{place}"));
-    what.into_iter().chain(detail).collect::<Vec<_>>().join(": ") + &more
+    what.into_iter().chain(detail).collect::<Vec<_>>().join(": ")
 }
 
 /// Returns the number of unverified checks in words, and a block with the checks, grouped by reason.
