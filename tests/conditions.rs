@@ -5,7 +5,7 @@ use crate::simulated_target::{
 };
 use agentnative::catalogue::Check;
 use agentnative::check::{Recording, judge};
-use agentnative::model::{CheckId, CheckResult, ProbeId, Status, Variant};
+use agentnative::model::{CheckId, CheckResult, OutputFormat, ProbeId, Status, Variant};
 use agentnative::run::{Chunk, FileLock, Leftover, Observation, RunEnd, Starvation, TripwireCall, Waiting};
 use std::time::Duration;
 
@@ -531,6 +531,118 @@ fn a_variable_is_compared_with_its_option() {
         &verdict(CheckId::P1EnvFlag, PROBES, conforming),
         Status::NotApplicable,
         "no option with a variable",
+    );
+}
+
+/// A target that writes to stderr if `is_loud` returns true. Its arguments: whether `--loud` is given, whether DEMO_LOUD
+/// is 1, and whether the configuration file exists.
+fn loud_by(is_loud: fn(bool, bool, bool) -> bool) -> impl Fn(&Call) -> CallResult {
+    move |call| {
+        let option = call.args.iter().any(|arg| arg == "--loud");
+        let variable = call.env.get("DEMO_LOUD").is_some_and(|value| value == "1");
+        let stderr =
+            if is_loud(option, variable, call.variant != Variant::Unconfigured) { "reading\n" } else { "" };
+        match is_list(call) {
+            true => CallResult(conforming(call).0, stderr.into(), RunEnd::Exited(0)),
+            false => conforming(call),
+        }
+    }
+}
+
+#[test]
+fn an_option_and_its_variable_override_a_configuration_file_that_switches_them_off() {
+    let config = VARIABLE_CONFIG.replace("[target]", "[target]\nconfig_file = '.config/demo.toml'");
+    let verdict_of = |id, is_loud| verdict(id, &config, loud_by(is_loud));
+    let (flag, precedence) = (CheckId::P1EnvFlag, CheckId::P6Precedence);
+
+    expect(&verdict_of(flag, |option, variable, _| option || variable), Status::Pass, "");
+    let passes = verdict_of(precedence, |option, variable, _| option || variable);
+    expect(&passes, Status::Pass, "whether the configuration file sets these options is unknown");
+    let passes = verdict(precedence, VARIABLE_CONFIG, loud_by(|option, variable, _| option || variable));
+    expect(&passes, Status::Pass, "no configuration file was used");
+
+    let over_variable = |option: bool, variable: bool, file: bool| option || variable && !file;
+    let fails = verdict_of(precedence, over_variable);
+    expect(&fails, Status::Warn, "the configuration file overrides `DEMO_LOUD=1`");
+    assert_blocked_by(&verdict_of(flag, over_variable), precedence);
+    let over_option = |option: bool, variable: bool, file: bool| (option || variable) && !file;
+    expect(&verdict_of(precedence, over_option), Status::Warn, "the configuration file overrides `--loud`");
+    assert_blocked_by(&verdict_of(flag, over_option), precedence);
+
+    // The file has the effect of the option, so that nothing is shown.
+    let switched_on = |option: bool, variable: bool, file: bool| option || variable || file;
+    expect(&verdict_of(precedence, switched_on), Status::Unverified, "`--loud` has no effect on list");
+    let ignored = |option: bool, _: bool, _: bool| option;
+    expect(&verdict_of(flag, ignored), Status::Fail, "`DEMO_LOUD=1` has no effect");
+    assert_blocked_by(&verdict_of(precedence, ignored), flag);
+}
+
+#[test]
+fn a_target_that_needs_its_configuration_file_is_judged_with_it() {
+    let config = VARIABLE_CONFIG.replace("[target]", "[target]\nconfig_file = '.config/demo.toml'");
+    let needs_file = |call: &Call| match is_list(call) && call.variant == Variant::Unconfigured {
+        true => exited(78, "", "no configuration\n"),
+        false => loud_by(|option, _, _| option)(call),
+    };
+    let fails = verdict(CheckId::P1EnvFlag, &config, needs_file);
+    expect(&fails, Status::Fail, "`DEMO_LOUD=1` has no effect");
+}
+
+/// A target that prints the format that `select` returns. Its arguments: the formats that `--output`, DEMO_OUTPUT and
+/// the configuration file select.
+fn selecting(
+    in_file: OutputFormat,
+    select: fn([Option<OutputFormat>; 3]) -> Option<OutputFormat>,
+) -> impl Fn(&Call) -> CallResult {
+    move |call| {
+        let named = |name: &String| OutputFormat::ALL.into_iter().find(|format| format.name() == *name);
+        let option = call.args.iter().skip_while(|arg| *arg != "--output").nth(1).and_then(named);
+        let variable = call.env.get("DEMO_OUTPUT").and_then(named);
+        let file = (call.variant != Variant::Unconfigured).then_some(in_file);
+        let format = select([option, variable, file]).unwrap_or(OutputFormat::Text);
+        conforming(&Call { format: if is_list(call) { format } else { call.format }, ..call.clone() })
+    }
+}
+
+#[test]
+fn an_option_and_its_variable_override_a_configuration_file_that_selects_a_format() {
+    use OutputFormat::{Json, Text};
+    let config = VARIABLE_CONFIG
+        .replace("'--loud' = 'DEMO_LOUD'", "'--output' = 'DEMO_OUTPUT'")
+        .replace("[target]", "[target]\nconfig_file = '.config/demo.toml'");
+    let verdict_of = |id, file, select| verdict(id, &config, selecting(file, select));
+    let (format, flag, precedence) = (CheckId::P2OutputFormat, CheckId::P1EnvFlag, CheckId::P6Precedence);
+    for (file, other) in [(Json, "text"), (Text, "json")] {
+        for id in [format, flag, precedence] {
+            let conforms = |[option, variable, file]: [Option<OutputFormat>; 3]| option.or(variable).or(file);
+            expect(&verdict_of(id, file, conforms), Status::Pass, "");
+        }
+        let over_variable =
+            |[option, variable, file]: [Option<OutputFormat>; 3]| option.or(file).or(variable);
+        let words = format!("the configuration file overrides `DEMO_OUTPUT={other}`");
+        expect(&verdict_of(precedence, file, over_variable), Status::Warn, &words);
+        expect(&verdict_of(flag, file, over_variable), Status::Pass, "");
+        let ignored = |[option, _, file]: [Option<OutputFormat>; 3]| option.or(file);
+        expect(
+            &verdict_of(flag, file, ignored),
+            Status::Fail,
+            "`DEMO_OUTPUT=json` does not select the format",
+        );
+        assert_blocked_by(&verdict_of(precedence, file, ignored), flag);
+    }
+    // An option with the default value counts as missing.
+    let over_option = |[option, variable, file]: [Option<OutputFormat>; 3]| {
+        option.filter(|option| *option != Text).or(variable).or(file)
+    };
+    let words = "the configuration file overrides `--output text`";
+    expect(&verdict_of(precedence, Json, over_option), Status::Warn, words);
+    expect(&verdict_of(flag, Json, over_option), Status::Pass, "");
+    let json_by_default =
+        |[option, variable, _]: [Option<OutputFormat>; 3]| option.or(variable).or(Some(Json));
+    expect(
+        &verdict_of(format, Json, json_by_default),
+        Status::Fail,
+        "without a format flag, the output differs",
     );
 }
 

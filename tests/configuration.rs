@@ -345,7 +345,7 @@ fn the_hand_written_part_of_the_page_is_correct() {
     let text = "[target]\nexit_code = [0]\n\n[[probe]]\nname = 'a'\nargs = []\nexit = '1'\n";
     let error = parse(text, Path::new("")).unwrap_err();
     let shown: String = error.lines().map(|line| format!("  {line}\n")).collect();
-    assert_eq!(block("```\nerror: agentnative.toml has 2 errors\n"), shown);
+    assert_eq!(block("```text\nerror: agentnative.toml has 2 errors\n"), shown);
     assert_eq!(fs::read_to_string(root().join("agentnative.toml")).unwrap().lines().next(), Some(HEADER));
 }
 

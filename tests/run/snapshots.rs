@@ -287,6 +287,19 @@ fn an_invalid_configuration_exists_only_for_the_run() {
 }
 
 #[test]
+fn the_configuration_file_is_removed_only_for_the_run() {
+    let under = |variant| {
+        let mut spec = with_snapshots(sh("cat ~/.demorc ~/other 2>/dev/null", variant));
+        spec.job.config_file = Some(".demorc".into());
+        spec.job.setup =
+            ["echo file >~/.demorc; echo other >~/other", "cat ~/.demorc"].map(setup_call).into();
+        text(&run(spec).stdout)
+    };
+    assert_eq!(under(Variant::Plain), "file\nother\n");
+    assert_eq!(under(Variant::Unconfigured), "other\n");
+}
+
+#[test]
 fn a_run_follows_an_interrupted_setup_call() {
     let mut spec = with_snapshots(sh("cat half", Variant::Plain));
     let args = ["-c", "echo half >half; echo begun; exec sleep 60"].map(Into::into).to_vec();

@@ -77,7 +77,7 @@ pub struct Job {
     /// of the run. `None`: the home is empty.
     pub home: Option<OsString>,
     /// Path of the target's configuration file, relative to the home. The second environment of [`Variant::Bare`]
-    /// replaces this file by one that no parser accepts.
+    /// replaces this file by one that no parser accepts, and [`Variant::Unconfigured`] removes it.
     pub config_file: Option<OsString>,
     /// Environment variables of the run. They override the variables that all runs have, and those of `variant`.
     pub env: Vec<(OsString, OsString)>,

@@ -48,6 +48,8 @@ pub enum Variant {
     UsedHome,
     /// The home cannot be written to.
     ReadOnlyHome,
+    /// The home does not contain the configuration file of the target.
+    Unconfigured,
 }
 
 /// Age of old files in the home. Tools usually look for an update once per day or week.
@@ -91,6 +93,7 @@ impl Variant {
             Self::Xdg => "xdg",
             Self::UsedHome => "used-home",
             Self::ReadOnlyHome => "read-only-home",
+            Self::Unconfigured => "unconfigured",
         }
     }
 
@@ -126,11 +129,21 @@ impl Variant {
     /// Outcomes under such a condition are used only by checks that need it.
     pub const fn is_special(self) -> bool {
         use Variant::{
-            Bare, ColourPipe, Full, FullTerminal, NoColour, NoPager, ReadOnlyHome, TerminalIn, Xdg,
+            Bare, ColourPipe, Full, FullTerminal, NoColour, NoPager, ReadOnlyHome, TerminalIn, Unconfigured,
+            Xdg,
         };
         matches!(
             self,
-            TerminalIn | FullTerminal | ColourPipe | NoColour | NoPager | Full | Bare | Xdg | ReadOnlyHome
+            TerminalIn
+                | FullTerminal
+                | ColourPipe
+                | NoColour
+                | NoPager
+                | Full
+                | Bare
+                | Xdg
+                | ReadOnlyHome
+                | Unconfigured
         )
     }
 

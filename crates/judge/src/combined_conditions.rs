@@ -9,7 +9,8 @@ use agentnative_core::probe::{Probe, repetitions};
 use agentnative_core::run::{Observation, RunKey, TripwirePurpose};
 use std::collections::BTreeSet;
 
-/// Checks that may request repeated runs of a call, to find out what changes from run to run.
+/// Checks that may request further runs of a call: repetitions, to find out what changes from run to run, or runs without
+/// the configuration file.
 pub(super) const REQUESTING_REPETITIONS: [CheckId; 13] = [
     CheckId::P1EnvFlag,
     CheckId::P1SecretPath,

@@ -60,6 +60,7 @@ pub fn condition_phrase(variant: Variant, nth: u8, format: Option<OutputFormat>)
         Variant::UsedHome if nth == 0 => "in the home of an earlier call",
         Variant::UsedHome => "in the home of two earlier calls, whose files are 30 days old",
         Variant::ReadOnlyHome => "with a read-only home",
+        Variant::Unconfigured => "without its configuration file",
         Variant::HostileEnv => return Some(first_variables(variant, nth).trim_start().to_owned()),
     };
     Some(words.to_owned())

@@ -247,8 +247,8 @@ fn is_informative(probe: &Probe, profile: &TargetProfile, format: OutputFormat, 
         Variant::HostileEnv if probe.has_secret(profile) => true,
         Variant::OpenStdin => probe.call.stdin.is_none() && format != OutputFormat::Jsonl,
         Variant::SlowReader | Variant::File => probe.prints_data() && format.is_json(),
-        // See [`repetitions`].
-        Variant::Repeat => false,
+        // Verdicts request these runs.
+        Variant::Repeat | Variant::Unconfigured => false,
         _ => probe.prints_data(),
     }
 }

@@ -102,7 +102,13 @@ fn pair_calls(pair: &VariableOption, probe: &Probe, profile: &TargetProfile) -> 
             let call = derive_from(DerivedKind::EnvFlag, over, probe, &label);
             set(Probe { formats: vec![OutputFormat::Text], ..call }, format.name())
         });
-        return [selected].into_iter().chain(other).collect();
+        // A configuration file may select the other format, so it can only be overridden with text.
+        let text = OutputFormat::Text.name();
+        let text_flag = pair.flag.strip_suffix(format.name()).map(|flag| format!("{flag}{text}"));
+        let is_value = text_flag == Some(profile.format_args(OutputFormat::Text).join(" "));
+        let selected_text =
+            (has_text && is_value && profile.conventions.config_file.is_some()).then(|| with_variable(text));
+        return [selected].into_iter().chain(other).chain(selected_text).collect();
     }
     let index = flagged::option_index(probe, profile);
     let args =

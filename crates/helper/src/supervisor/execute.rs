@@ -35,7 +35,7 @@ pub(super) async fn execute(common: &Common, job: &Job, kind: CallKind, stop: St
         if let Some(outcome) = make_earlier_calls(common, job, &folder, &stop).await? {
             return Ok(outcome);
         }
-        folder.place_config_file(job)?;
+        folder.prepare_config_file(job)?;
         let folder = Arc::new(folder);
         let before = snapshot(job, &folder).await?;
         let stalled = job

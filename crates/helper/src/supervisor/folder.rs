@@ -198,15 +198,14 @@ impl RunFolder {
         Ok(folder)
     }
 
-    /// Puts an invalid file at the path of the target's configuration file, if the variant needs one. Must be called
-    /// after the setup calls, which use the original file.
-    pub fn place_config_file(&self, job: &Job) -> io::Result<()> {
-        let Some(file) = job.config_file.as_ref().filter(|_| job.variant == Variant::Bare) else {
-            return Ok(());
-        };
+    /// Removes the target's configuration file, or replaces it by an invalid one, if the variant requires that. Must be
+    /// called after the setup calls, which use the original file.
+    pub fn prepare_config_file(&self, job: &Job) -> io::Result<()> {
+        let is_changed = matches!(job.variant, Variant::Bare | Variant::Unconfigured);
+        let Some(file) = job.config_file.as_ref().filter(|_| is_changed) else { return Ok(()) };
         let (home, file) = (self.dir.open_folder(HOME)?, Path::new(file));
         none_if_missing(home.remove_below(file))?;
-        write(&home, file, INVALID_CONFIG)
+        if job.variant == Variant::Bare { write(&home, file, INVALID_CONFIG) } else { Ok(()) }
     }
 
     /// Makes all files in the home [`OLD`], as far as they can be read.

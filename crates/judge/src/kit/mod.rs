@@ -33,5 +33,8 @@ pub use pages::{
     stdout_start, target_names,
 };
 pub use scenario::{lacking, scenario_run};
-pub use variables::{SwitchRuns, fail_at_difference, has_same_output, judge_variables, variable_run};
+pub use variables::{
+    SwitchRuns, are_equal_by_file, fail_at_difference, has_same_output, judge_variables, variable_run,
+    without_config_file,
+};
 pub use waiting::{judge_hang, looks_like_question, shows_pages};

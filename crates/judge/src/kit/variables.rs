@@ -3,7 +3,7 @@
 use crate::context::{CheckContext, RunView};
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
 use agentnative_core::catalogue::DerivedKind;
-use agentnative_core::model::{Case, Stream};
+use agentnative_core::model::{Case, Stream, Variant};
 use agentnative_core::probe::{Probe, VariableOption, variable_options};
 
 /// Judges each option that a variable can replace, with each probe that was called with it. `judge` returns `None` for a
@@ -62,16 +62,31 @@ impl<'a> SwitchRuns<'a> {
                 return Err(what.into());
             }
             is_reproducible(context, probe)?;
-            if has_same_output(&with_option, &without) {
+            let runs = Self { with_option, without };
+            if runs.is_without_effect() && !runs.is_overridden_by_file()? {
                 return Err(format!(
                     "`{}` has no effect on {}: declare a probe with output that it changes",
                     pair.flag, probe.name
                 )
                 .into());
             }
-            Ok(Self { with_option, without })
+            Ok(runs)
         };
         Some(find())
+    }
+
+    /// True if the option has no effect. The runs of [`find`](Self::find) then show that the configuration file
+    /// overrides it.
+    pub fn is_without_effect(&self) -> bool {
+        has_same_output(&self.with_option, &self.without)
+    }
+
+    /// True if the option has an effect only without the configuration file, which by itself changes nothing: the file
+    /// then does not have the effect of the option.
+    fn is_overridden_by_file(&self) -> Result<bool, Reason> {
+        Ok(without_config_file(&self.with_option, &self.without)?.is_some_and(|[with_option, without]| {
+            has_same_output(&self.without, &without) && !has_same_output(&with_option, &without)
+        }))
     }
 }
 
@@ -100,6 +115,26 @@ fn is_reproducible(context: &CheckContext, probe: &Probe) -> Result<(), Reason> 
 pub fn has_same_output(a: &RunView, b: &RunView) -> bool {
     a.exit() == b.exit()
         && Stream::ALL.into_iter().all(|stream| a.normalized_lines(stream) == b.normalized_lines(stream))
+}
+
+/// Returns the runs of the same two calls without the configuration file of the target; `None` if it is not declared.
+/// If a run was not made, the error requests both.
+pub fn without_config_file<'a>(a: &RunView<'a>, b: &RunView<'a>) -> Result<Option<[RunView<'a>; 2]>, Reason> {
+    let context = a.context;
+    // Explored calls start with an empty home.
+    if context.profile.conventions.config_file.is_none() || a.probe.explored.is_some() {
+        return Ok(None);
+    }
+    let keys = [a, b].map(|run| run.observation.key.with_condition((Variant::Unconfigured, 0)));
+    let [a, b] = keys.each_ref().map(|key| context.run_or_request(key, &keys));
+    Ok(Some([a?, b?]))
+}
+
+/// True if two calls with equal output print different output without the configuration file, which they do not need.
+pub fn are_equal_by_file(a: &RunView, b: &RunView) -> Result<bool, Reason> {
+    let is_needed = |alone: &RunView| alone.exit() != b.exit();
+    let alone = without_config_file(a, b)?;
+    Ok(alone.is_some_and(|[a, b]| !is_needed(&b) && !has_same_output(&a, &b)))
 }
 
 /// Returns a failure of `run` at its first line that differs from the output of `other`.

@@ -1,9 +1,12 @@
 //! `p1-env-flag`: an environment variable has the effect of its option, and none if it is switched off.
 
 use crate::context::{CheckContext, RunView};
-use crate::kit::{SwitchRuns, fail_at_difference, has_same_output, judge_variables, variable_run};
-use crate::verdict::{Assertion, Judgement, Reason};
-use agentnative_core::model::{OutputFormat, Stream};
+use crate::kit::{
+    SwitchRuns, are_equal_by_file, fail_at_difference, has_same_output, judge_variables, variable_run,
+    without_config_file,
+};
+use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
+use agentnative_core::model::{CheckId, OutputFormat, Stream};
 use agentnative_core::probe::{DISABLED_VALUES, ENABLED_VALUE, Probe, VariableOption};
 
 /// Judges `p1-env-flag`: an environment variable has the effect of its option, and no effect if it is false or empty.
@@ -21,14 +24,26 @@ fn judge_switch<'a>(
     pair: &VariableOption,
 ) -> Option<Result<Vec<Assertion>, Reason>> {
     let runs = SwitchRuns::find(context, probe, pair)?;
-    Some(runs.map(|SwitchRuns { with_option, without }| {
+    Some(runs.map(|runs| {
+        let SwitchRuns { with_option, without } = &runs;
+        if runs.is_without_effect() {
+            return vec![inconclusive(overridden_by_file(with_option))];
+        }
         let set = |value: &str| variable_run(context, probe, &pair.case(value));
-        let on = set(ENABLED_VALUE).map(|run| judge_switched_on(&run, &with_option, &without, pair));
+        let on = set(ENABLED_VALUE).map(|run| judge_switched_on(&run, with_option, without, pair));
         let off = DISABLED_VALUES
             .into_iter()
-            .filter_map(|value| Some(judge_switched_off(&set(value)?, &without, pair, value)));
+            .filter_map(|value| Some(judge_switched_off(&set(value)?, without, pair, value)));
         on.into_iter().chain(off).collect()
     }))
+}
+
+/// Creates the reason why a call shows nothing: the configuration file overrides what selects its output.
+fn overridden_by_file(run: &RunView) -> Reason {
+    run.blocked_by(
+        CheckId::P6Precedence,
+        format!("the configuration file hides the effect of {}", run.label()),
+    )
 }
 
 fn judge_switched_on(
@@ -42,6 +57,9 @@ fn judge_switched_on(
     if has_same_output(run, with_flag) {
         Ok(())
     } else if has_same_output(run, without) {
+        if are_equal_by_file(run, without)? {
+            return inconclusive(overridden_by_file(run));
+        }
         fail_at_difference(
             run,
             without,
@@ -79,8 +97,13 @@ fn judge_format_variable(
     Some(judged().map(|with_flag| {
         let selected = || {
             run.ended()?;
-            if run.exit() == with_flag.exit()
-                && run.scan_as_document(Stream::Stdout).first_structural_problem().is_none()
+            // The configuration file may override the variable, or select the same format.
+            let equal = context.without_format(probe).filter(|without| has_same_output(&run, without));
+            let alone = equal.map(|without| without_config_file(&run, &without)).transpose()?.flatten();
+            let shown =
+                alone.map(|[alone, _]| alone).filter(|alone| alone.exit() == run.exit()).unwrap_or(run);
+            if shown.exit() == with_flag.exit()
+                && shown.scan_as_document(Stream::Stdout).first_structural_problem().is_none()
             {
                 return Ok(());
             }

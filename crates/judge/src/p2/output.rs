@@ -55,15 +55,20 @@ pub fn format(context: &CheckContext) -> Judgement {
     let default = context.data_probes().filter_map(|probe| {
         let without_format = context.derived_from(DerivedKind::NoFormat, probe).next()?;
         let without_format = context.plain_run(without_format, OutputFormat::Text)?;
-        match context.profile.conventions.default_format {
-            OutputFormat::Text => Some(judge_default(without_format, context.plain_run(probe, OutputFormat::Text)?)),
+        let text = context.plain_run(probe, OutputFormat::Text);
+        let judged = match context.profile.conventions.default_format {
+            OutputFormat::Text => judge_default(without_format, text?),
             other => {
                 let other = other.name();
                 let detail =
                     format!("the configuration has `default_format = \"{other}\"`: make text the default, then remove the key");
-                Some(without_format.failed_at_start("default-differs", Stream::Stdout, detail))
+                without_format.failed_at_start("default-differs", Stream::Stdout, detail)
             }
-        }
+        };
+        Some(match (judged, text) {
+            (Err(failed @ Unmet::Failed(_)), Some(text)) => judge_default_without_file(without_format, text, failed),
+            (judged, _) => judged,
+        })
     });
     let elsewhere = context.data_probes().filter_map(|probe| {
         let place = probe.flag_position?;
@@ -156,6 +161,15 @@ fn judge_default(without_format: RunView, text: RunView) -> Assertion {
     }
     let detail = "without a format flag, the output differs from that of `text`, first in this line";
     without_format.failed_at_line("default-differs", Stream::Stdout, line, detail)
+}
+
+/// Judges the default without the configuration file, which may select another format. Returns `failed`, the failure
+/// with the file, if that does not change it.
+fn judge_default_without_file(without_format: RunView, text: RunView, failed: Unmet) -> Assertion {
+    match kit::without_config_file(&without_format, &text)? {
+        Some([without_format, text]) if judge_default(without_format, text).is_ok() => Ok(()),
+        _ => Err(failed),
+    }
 }
 
 fn first_difference(a: &[String], b: &[String]) -> Option<usize> {
