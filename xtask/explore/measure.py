@@ -48,7 +48,7 @@ def arguments():
     parser.add_argument("--explored-only", action="store_true", help="leave out the check without --explore")
     parser.add_argument("--jobs", type=int, default=1, help="number of parallel tools; wall times are meaningful with 1 [default: 1]")
     parser.add_argument("--timeout", type=int, default=600, help="seconds for one check [default: 600]")
-    parser.add_argument("--keep", metavar="DIR", help="keep each report and its stderr in DIR")
+    parser.add_argument("--keep", metavar="DIR", help="keep each report, its recording and its stderr in DIR")
     parser.add_argument("--output", metavar="DIR", default="target/explore", help="folder of the table [default: target/explore]")
     return parser.parse_args()
 
@@ -104,7 +104,7 @@ def check(args, tool, path, kind, *options):
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         if kind == "explored":
-            options = ["--explore", "--workspace", sample(tool["workspace"], folder), *options]
+            options = ["--explore", "--workspace", sample(tool["workspace"], folder), "--record", folder / "recording.json", *options]
         program = pathlib.Path(args.agentnative).resolve()
         command = ["timeout", "--kill-after=20", args.timeout, program, "check", *options]
         command += ["--command", tool["command"], "--output", "json"]
@@ -120,8 +120,9 @@ def check(args, tool, path, kind, *options):
         figures = {"exit": process.returncode, "seconds": time.monotonic() - start, "cpu": usage.ru_utime + usage.ru_stime}
         if args.keep:
             pathlib.Path(args.keep).mkdir(parents=True, exist_ok=True)
-            for file in ("report.json", "stderr.txt"):
-                shutil.copy(folder / file, pathlib.Path(args.keep) / f"{tool['command']}.{kind}.{file}")
+            for file in ("report.json", "recording.json", "stderr.txt"):
+                if (folder / file).exists():
+                    shutil.copy(folder / file, pathlib.Path(args.keep) / f"{tool['command']}.{kind}.{file}")
         try:
             return figures, json.loads((folder / "report.json").read_bytes())["data"]
         except (ValueError, KeyError):

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
+use xtask::site::board::{self, Board};
 use xtask::site::pages;
 
 /// The generated pages by path.
@@ -127,4 +128,15 @@ fn a_page_has_the_complete_text_of_its_check() {
             assert!(page.contains(snippet.code.trim_matches('\n')), "{}: {}", check.id, snippet.code);
         }
     }
+}
+
+#[test]
+fn the_board_is_that_of_the_recordings() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let page = Board::read(&root).unwrap().page();
+    let path = root.join("docs").join(board::PAGE);
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&path, &page).unwrap();
+    }
+    assert_eq!(fs::read_to_string(path).unwrap(), page, "UPDATE=1 writes it");
 }

@@ -91,12 +91,23 @@ pub(super) fn prose(text: &str, page_name: &str) -> String {
     out
 }
 
+/// Returns text of a target as code in a line.
+pub(super) fn code(text: &str) -> String {
+    let text = sanitize::sanitize_line(text);
+    let fence = "`".repeat(longest_run(&text) + 1);
+    format!("{fence}{text}{fence}")
+}
+
 /// Returns a code block.
 pub(super) fn fence(language: &str, text: &str) -> String {
     let text = sanitize::sanitize_text(text);
-    let runs = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(3.max(runs + 1));
+    let fence = "`".repeat(3.max(longest_run(&text) + 1));
     format!("\n{fence}{language}\n{}\n{fence}\n", text.trim_matches('\n'))
+}
+
+/// Returns the length of the longest run of backticks.
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
 /// Returns a list of facts, each with a label and Markdown.

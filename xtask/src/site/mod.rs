@@ -1,6 +1,7 @@
 //! The documentation site: the pages of `docs/`, and a page for each check, kind of change and contract. The latter are
 //! generated from the data of `explain` and `contract show`, so they cannot differ from the program.
 
+pub mod board;
 mod change;
 mod check;
 mod contract;
@@ -136,5 +137,6 @@ pub fn write(root: &Path) -> Result<String, String> {
         fs::create_dir_all(parent).map_err(failed(parent))?;
         fs::write(&to, page.text).map_err(failed(&to))?;
     }
+    board::write(root, &folder)?;
     Ok(SITE_FOLDER.to_owned())
 }
