@@ -89,6 +89,20 @@ fn items_whose_values_change_are_identified_at_any_depth() {
 }
 
 #[test]
+fn the_order_of_events_is_that_of_their_contract() {
+    let (plain, slow) = ([r#"{"type":"a"}"#, r#"{"type":"b"}"#], [r#"{"type":"b"}"#, r#"{"type":"a"}"#]);
+    let answer = |call: &Call| match call.variant {
+        _ if !is_list(call) => conforming(call),
+        Variant::SlowReader => success(records(call, &slow)),
+        _ => success(records(call, &plain)),
+    };
+    let events = "[[probe]]\nname = 'list'\nargs = ['list']\nformats = ['jsonl']\ncontract = 'opencode-events'\n";
+    let verdict_of = |config| verdict(CheckId::P2OutputOrder, config, answer);
+    expect(&verdict_of(events), Status::NotApplicable, "the contract states the order of the events");
+    expect(&verdict_of(&events.replace("contract = 'opencode-events'\n", "")), Status::Warn, "another order");
+}
+
+#[test]
 fn a_failing_probe_without_results_needs_the_key_of_a_result() {
     let verdict_of = |keys: &str| {
         let config = format!("[[probe]]\nname = 'list'\nargs = ['list']\nempty = true\n{keys}");

@@ -4,6 +4,7 @@ use super::determinism::same_bytes;
 use crate::context::{CheckContext, RunView};
 use crate::kit::declare_success;
 use crate::verdict::{Assertion, Judgement, Reason, inconclusive};
+use agentnative_contract::Contract;
 use agentnative_core::model::OutputFormat::{Json, Jsonl};
 use agentnative_core::model::{OutputFormat, Stream};
 use agentnative_core::probe::Probe;
@@ -22,7 +23,16 @@ pub fn judge_order(context: &CheckContext) -> Judgement {
         return Judgement::NotApplicable("each probe has `unordered = true`".to_owned());
     }
     let calls = probes.into_iter().flat_map(|probe| [Json, Jsonl].map(|format| (probe, format)));
-    let assertions = calls.flat_map(|(probe, format)| same_order(context, probe, format));
+    let calls = calls.filter(|(probe, format)| context.plain_run(probe, *format).is_some());
+    // Events are printed when they occur, and the rules of the contract state their order.
+    let has_events = |(probe, format): &(&Probe, OutputFormat)| {
+        context.contract_for(probe, *format).is_some_and(Contract::has_stream_rules)
+    };
+    let (streams, calls): (Vec<_>, Vec<_>) = calls.partition(has_events);
+    if calls.is_empty() && !streams.is_empty() {
+        return Judgement::NotApplicable("the contract states the order of the events".to_owned());
+    }
+    let assertions = calls.into_iter().flat_map(|(probe, format)| same_order(context, probe, format));
     Judgement::from_assertions(assertions, declare_success("json or jsonl"))
 }
 
