@@ -11,7 +11,7 @@ mkdir -p "$out/release"
 cat >"$assets/changelog" <<END
 agentnative-check ($version-1) unstable; urgency=medium
 
-  * Release $version; see /usr/share/doc/agentnative-check/CHANGELOG.md.gz.
+  * Release $version; see /usr/share/doc/agentnative-check/changelog.gz.
 
  -- $maintainer  $(date --utc --rfc-email --date "@$SOURCE_DATE_EPOCH")
 END
