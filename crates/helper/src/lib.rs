@@ -28,7 +28,8 @@ mod limits;
 #[cfg(all(any(feature = "client", feature = "runtime"), target_os = "linux"))]
 mod names;
 mod outcome;
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
+#[cfg_attr(not(target_os = "linux"), path = "process_group.rs")]
 pub mod process_tree;
 #[cfg(all(any(feature = "client", feature = "runtime"), target_os = "linux"))]
 mod protocol;
