@@ -96,7 +96,8 @@ fn the_order_of_events_is_that_of_their_contract() {
         Variant::SlowReader => success(records(call, &slow)),
         _ => success(records(call, &plain)),
     };
-    let events = "[[probe]]\nname = 'list'\nargs = ['list']\nformats = ['jsonl']\ncontract = 'opencode-events'\n";
+    let events =
+        "[[probe]]\nname = 'list'\nargs = ['list']\nformats = ['jsonl']\ncontract = 'opencode-events'\n";
     let verdict_of = |config| verdict(CheckId::P2OutputOrder, config, answer);
     expect(&verdict_of(events), Status::NotApplicable, "the contract states the order of the events");
     expect(&verdict_of(&events.replace("contract = 'opencode-events'\n", "")), Status::Warn, "another order");
