@@ -173,7 +173,7 @@ fn distinct_places(view: &ReportView<'_>, problems: &[&ReportedProblem<'_>]) -> 
         let excerpt =
             evidence.and_then(|evidence| Some(fenced(evidence.excerpt.as_deref()?, evidence.caret)));
         let excerpt = excerpt.unwrap_or_default();
-        match places.iter_mut().find(|(known, shown, _)| (&*known, &*shown) == (&place, &excerpt)) {
+        match places.iter_mut().find(|(known, shown, _)| (known, shown) == (&place, &excerpt)) {
             Some((_, _, more)) => *more += 1 + problem.more,
             None => places.push((place, excerpt, problem.more)),
         }
