@@ -43,6 +43,10 @@ fn lines_with_calls_of_the_target_are_examples() {
         "For example:\n  demo list all of them\n  demo list none of them",
         "Examples:\n  demo list    what there is\n  demo show 1  one of it",
         "Examples:\n  demo list \\\n    --json\n  demo show 1",
+        "Examples:\n  seq 3 | demo list -\n\n  $ seq 3 | ./demo show 1",
+        "For example: demo list --json\n\nFor instance: demo show 1",
+        "COMMON COMMANDS\n\n  demo\n  Print all.\n\n  demo list --json\n  Print JSON.\n\n  demo show ./1\n  Print one.",
+        "The list command lists all commands:\n\n    demo list\n\nThe commands of a namespace:\n\n    demo list test",
     ] {
         assert_status(CheckId::P3Examples, &page(lines), LIST_HELP, Status::Pass);
     }
@@ -52,9 +56,12 @@ fn lines_with_calls_of_the_target_are_examples() {
         "Examples:\n  demo list\n  demo COMMAND [OPTIONS] <FILE> ARGS...",
         "demo prints what there is and more\ndemo reads files.",
         "demo 1.2.3\ndemo v2.0",
+        "NAME:\n   demo - Lists things\n   demo - List manager",
         "Examples:\n  other list\n  demolish it",
         "Usage:\n  demo list --json\n  demo show --json",
         "More commands:\n  demo list  Print all\n  demo show  Print one",
+        "More commands:\n\n  demo list\n  demo show",
+        "More commands:\n  demo list --size N\n  demo show [--json] ID\n  demo list --json  Print all\n  demo show ./1  Print one",
     ] {
         assert_status(CheckId::P3Examples, &page(lines), LIST_HELP, Status::Fail);
     }

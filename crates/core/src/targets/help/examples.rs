@@ -33,6 +33,11 @@ impl Example {
         args.iter().any(|arg| !is_placeholder(arg)).then(|| Self { line, args: args.to_vec() })
     }
 
+    /// Returns whether an argument is an option or a path, and not only names of commands.
+    fn has_data(&self) -> bool {
+        self.args.iter().any(|arg| arg.starts_with('-') || is_path(arg))
+    }
+
     /// Returns whether the arguments contain no placeholders such as `<file>`, so that the example can be run.
     pub fn is_complete(&self) -> bool {
         !self.args.iter().any(|arg| is_placeholder(arg) || arg.contains(['<', '>', '\u{2026}']))
@@ -112,18 +117,38 @@ pub(super) fn parse(page: &HelpPage, names: &TargetNames, commands: &[Command]) 
                 continue;
             }
             let (prompted, call) = call(&full_line);
-            let split = shell_words(call);
-            let Some(args) = names.arguments_of(&split) else { continue };
+            let mut parts = std::iter::once(call).chain(later_commands(&full_line)).map(shell_words);
+            let Some(args) = parts.find_map(|words| Some(names.arguments_of(&words)?.to_vec())) else {
+                continue;
+            };
+            let example = Example { line: line.number, args };
             let is_description = first_option.is_some_and(|option| line.indent > option.indent);
+            let is_listed = section.lists_names();
             let shown = prompted
                 || section.kind == SectionKind::Examples
-                || !section.lists_names() && !is_prose(args, &full_line, commands, is_description);
-            if shown && args.iter().any(|arg| !is_placeholder(arg)) {
-                found.push(Example { line: line.number, args: args.to_vec() });
+                || is_introduced(page, line)
+                || is_listed && !full_line.contains("  ") && example.is_complete() && example.has_data()
+                || !is_listed && !is_prose(&example.args, &full_line, commands, is_description);
+            if shown && example.args.iter().any(|arg| !is_placeholder(arg)) {
+                found.push(example);
             }
         }
     }
     found
+}
+
+/// Returns the commands of a pipeline behind the first one.
+fn later_commands(line: &str) -> impl Iterator<Item = &str> {
+    line.split(" | ").skip(1).map(str::trim_start)
+}
+
+/// Returns whether a line stands alone below a sentence that ends in a colon, such as `To list all files:`.
+fn is_introduced(page: &HelpPage, line: &PageLine) -> bool {
+    let Ok(at) = page.lines.binary_search_by_key(&line.number, |line| line.number) else { return false };
+    let before = at.checked_sub(1).and_then(|at| page.lines.get(at));
+    line.after_blank
+        && before.is_some_and(|before| before.words.ends_with(':') && before.indent < line.indent)
+        && page.lines.get(at + 1).is_none_or(|next| next.indent < line.indent)
 }
 
 /// Joins a line that ends in a backslash with the lines that continue it.
@@ -141,7 +166,8 @@ fn with_continuation<'p>(line: &PageLine, rest: &mut impl Iterator<Item = &'p Pa
 /// Returns the example in a line such as `Example: grep -i x file`.
 fn in_line(line: &PageLine, names: &TargetNames) -> Option<Example> {
     let (title, call) = line.words.split_once(':')?;
-    let is_title = ["example", "examples", "e.g."].contains(&title.to_lowercase().as_str());
+    let is_title = ["example", "examples", "e.g.", "for example", "for instance"]
+        .contains(&title.to_lowercase().as_str());
     Example::from_code_line(line.number, call, names).filter(|_| is_title)
 }
 
@@ -208,7 +234,8 @@ fn shell_words(call: &str) -> Vec<String> {
 /// Returns whether a line that begins with the name of the target is a sentence instead of a call: it ends like a
 /// sentence, or consists of words only. In the description of an option, a single word suffices.
 fn is_prose(args: &[String], line: &str, commands: &[Command], is_description: bool) -> bool {
-    let is_word = |word: &str| word.chars().all(|char| char.is_alphabetic() || char == '\'');
+    // In a title, a dash separates the name from the description.
+    let is_word = |word: &str| word == "-" || word.chars().all(|char| char.is_alphabetic() || char == '\'');
     let last = line.split_whitespace().next_back().unwrap_or_default();
     let closes = last.ends_with(')') && !last.contains('(');
     let ends = closes || last.len() > 2 && last.ends_with(['.', ',', ':', ';', '!', '?']);
