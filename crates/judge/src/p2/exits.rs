@@ -120,7 +120,8 @@ fn explored_usage<'a>(context: &'a CheckContext<'a>, code: i32) -> impl Iterator
     let rejected = rejected.filter(|run| run.exit().is_some_and(|exit| exit != 0));
     let rejected = rejected.filter(|run| run.mentions(UNKNOWN_FLAG.trim_start_matches('-')));
     // Behind its options, a target may take each word for a file.
-    let rejected = rejected.filter(|run| !run.observation.reports_missing_file(UNKNOWN_FLAG));
+    let rejected =
+        rejected.filter(|run| !run.observation.reports_missing_file(UNKNOWN_FLAG) && !repeats_output(run));
     let rejected = rejected.map(move |run| match run.exited()? {
         exit if exit == code => Ok(()),
         exit => {
@@ -135,6 +136,14 @@ fn explored_usage<'a>(context: &'a CheckContext<'a>, code: i32) -> impl Iterator
     rejected.chain(accepted.map(|run| {
         run.failed_at_reason("wrong-code", Stream::Stdout, format!("exited with 0, expected {code}"))
     }))
+}
+
+/// True if the run prints all that the call prints without the unknown flag.
+fn repeats_output(run: &RunView) -> bool {
+    let source = run.context.source_of(run.probe);
+    let without_flag = source.and_then(|source| run.context.plain_run(source, OutputFormat::Text));
+    let lines = without_flag.and_then(|without_flag| without_flag.lines(Stream::Stdout)).unwrap_or_default();
+    !lines.is_empty() && run.lines(Stream::Stdout).is_some_and(|printed| printed.starts_with(&lines))
 }
 
 /// True if a call has an unknown word in the place of a subcommand, and the help page there lists all subcommands.
