@@ -16,20 +16,20 @@ use agentnative_diff::shape::Shape;
 pub fn diagnostics(context: &CheckContext) -> Judgement {
     let assertions = failing(context)
         .flat_map(|run| unless_rejected_for_format(&run, |run| vec![judge_diagnostics(run)]))
-        .map(|assertion| unless_doubtful(context, assertion));
+        .map(|assertion| unless_doubtful(context, assertion, &["silent", "on-stdout"]));
     Judgement::from_assertions(
         assertions.chain(missing_evidence(context, &OutputFormat::ALL)),
         declare_failure(""),
     )
 }
 
-/// Returns the assertion about an explored call only if its message is certainly about an error. A call that was not
+/// Returns the assertion about an explored call, or a doubt if it has one of the `doubtful` kinds. A call that was not
 /// meant to fail may print a result, or nothing, on purpose.
-fn unless_doubtful(context: &CheckContext, assertion: Assertion) -> Assertion {
+fn unless_doubtful(context: &CheckContext, assertion: Assertion, doubtful: &[&str]) -> Assertion {
     let is_certain = |call: &Probe| call.has_outcome(CallOutcome::Invalid);
     match context.explored_call() {
         Some(call) if !is_certain(call) => {
-            doubt(assertion, |finding| !["silent", "on-stdout"].contains(&&*finding.evidence.kind))
+            doubt(assertion, |finding| !doubtful.contains(&&*finding.evidence.kind))
         }
         _ => assertion,
     }
@@ -46,7 +46,8 @@ pub fn error_json(context: &CheckContext) -> Judgement {
     }
     let assertions = failing(context)
         .filter(|run| run.format().is_json())
-        .flat_map(|run| unless_rejected_for_format(&run, error_object));
+        .flat_map(|run| unless_rejected_for_format(&run, error_object))
+        .map(|assertion| unless_doubtful(context, assertion, &["not-object"]));
     let missing_evidence = missing_evidence(context, &[OutputFormat::Json, OutputFormat::Jsonl]);
     Judgement::from_assertions(assertions.chain(missing_evidence), declare_failure("json or jsonl"))
 }
