@@ -17,7 +17,8 @@ pub fn judge_hang(run: &RunView) -> Assertion {
     if run.variant() == Variant::OpenStdin {
         return match question(run) {
             Some((stream, line)) => {
-                let detail = "the command asks a question on stdin and waits for the answer; expected no question in JSON mode";
+                let detail =
+                    "the command asks a question on stdin and waits for the answer; expected no question";
                 run.failed_at_line("asks", stream, line, detail)
             }
             // A call without its required confirmation reads no data: it asks.

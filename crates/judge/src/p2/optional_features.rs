@@ -152,7 +152,7 @@ pub fn schema(context: &CheckContext) -> Judgement {
         .find_map(|probe| context.plain_run(probe, OutputFormat::Json));
     let Some(printed) = printed else {
         let prints_json = context.profile.known_formats.iter().any(|format| format.is_json());
-        let absent = absent_feature(context, DerivedKind::Schema, "names a schema", "fails");
+        let absent = absent_feature(context, DerivedKind::Schema, "names a schema", "prints none", "fails");
         let Some(absent) = absent.filter(|_| prints_json) else {
             return Judgement::unverified(
                 "no command that prints the schema is known: declare `schema`, or `false` if there is none (this check then fails: the standard requires it)",

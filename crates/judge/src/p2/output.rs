@@ -94,8 +94,7 @@ pub fn format(context: &CheckContext) -> Judgement {
 fn absent_format(context: &CheckContext, format: OutputFormat) -> Assertion {
     let name = format.name();
     if let Some(run) = kit::absent_format(context, format) {
-        let effect = if run.exit() == Some(0) { "changes nothing" } else { "is rejected" };
-        let detail = format!("no help page lists a {name} format, and `--output {name}` {effect}");
+        let detail = format!("no help page lists a {name} format, and `{}` selects none", run.probe.name);
         return run.failed_at_reason("refused", Stream::Stderr, detail);
     }
     let remedy = format!("add {name} to the target, then remove the key");

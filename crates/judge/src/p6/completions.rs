@@ -18,7 +18,8 @@ pub fn completions(context: &CheckContext) -> Judgement {
         FormatFlag::Unspecified => true,
         FormatFlag::Given(_) => false,
     };
-    let absent = absent_feature(context, DerivedKind::Completions, "names completion scripts", "exit");
+    let absent =
+        absent_feature(context, DerivedKind::Completions, "names completion scripts", "prints none", "exit");
     if let Some(absent) = absent.filter(|_| guessed) {
         return Judgement::from_assertions([absent], "");
     }

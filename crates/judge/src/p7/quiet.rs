@@ -15,7 +15,13 @@ pub fn quiet(context: &CheckContext) -> Judgement {
     let (data, failures): (Vec<&Probe>, Vec<&Probe>) =
         context.sources().partition(|probe| probe.prints_data());
     let mut assertions: Vec<Assertion> = absent_option_failures(context);
-    assertions.extend(absent_feature(context, DerivedKind::Quiet, "lists a quiet option", "refused"));
+    assertions.extend(absent_feature(
+        context,
+        DerivedKind::Quiet,
+        "lists a quiet option",
+        "fails",
+        "refused",
+    ));
     let is_family = context.is_family();
     if data.is_empty() && !is_family {
         assertions.push(inconclusive("declare a probe that succeeds"));
