@@ -2,7 +2,8 @@
 //!
 //! The texts are short, and written for these tests in the layout of those tools.
 
-use agentnative::targets::help::{CommandPage, HelpPage, Interface, TargetNames};
+use agentnative::model::OutputFormat;
+use agentnative::targets::help::{CliOption, CommandPage, HelpPage, Interface, TargetNames};
 use agentnative_contract::budget::{Budget, run_within};
 
 fn names(text: &str) -> Vec<String> {
@@ -186,6 +187,32 @@ Commands:
   list [filter...]        list them
 ";
     assert_eq!(commands(text), pairs(&[("add", "add one"), ("list", "list them")]));
+}
+
+#[test]
+fn commands_in_groups_below_an_empty_heading_are_read() {
+    let text = "Usage: ledger COMMAND\n\nCommands (and addons):\n\nData entry (these commands write):\n add     Add\n import  Import\n\n\
+                Reports:\n balance (bal)  Print balances\n print          Print all\n\nOptions:\n --file FILE  Read this\n";
+    assert_eq!(names(text), ["add", "import", "balance", "print"]);
+}
+
+#[test]
+fn formats_that_options_describe_are_found() {
+    let formats = |option: &str| {
+        let help = Interface::parse(format!("Usage: demo [OPTIONS]\n\nOptions:\n  {option}\n").as_bytes());
+        help.options.iter().flat_map(CliOption::described_formats).collect::<Vec<_>>()
+    };
+    let (json, jsonl) = (OutputFormat::Json, OutputFormat::Jsonl);
+    assert_eq!(formats("--jsonUpgraded   Output upgraded dependencies in json."), [json]);
+    assert_eq!(formats("--nl             Output newline-delimited JSON"), [json, jsonl]);
+    assert_eq!(formats("-j, --dump-all   Quiet, but print JSON information for each video"), [json, jsonl]);
+    assert_eq!(
+        formats("--json[=<STYLE>]  Output JSON. With stream, prints each match as a separate JSON object"),
+        [json, jsonl]
+    );
+    for option in ["--write-info   Write metadata to a .info.json file", "--input FILE  Read a JSON file"] {
+        assert_eq!(formats(option), [], "{option}");
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::model::{
 use crate::probe::{Probe, UNKNOWN_COMMAND};
 use crate::run::{Observation, RunEnd, RunKey};
 use crate::targets::{
-    CommandNode, CommandPage, CommandTree, HelpCall, HelpPage, Interface, LeafCommand, ParsedPage,
+    CliOption, CommandNode, CommandPage, CommandTree, HelpCall, HelpPage, Interface, LeafCommand, ParsedPage,
     TargetNames, TreeLimits, is_path,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -302,7 +302,8 @@ fn listed_formats((bytes, page): &ParsedPage) -> Vec<OutputFormat> {
     let has_json = page.formats.json.is_some() || page.formats.json_by_default || other_json;
     let json = has_json.then_some(OutputFormat::Json);
     let listed = json.into_iter().chain(page.formats.jsonl.as_ref().map(|_| OutputFormat::Jsonl));
-    listed.chain(formats_of_flags(&String::from_utf8_lossy(bytes))).collect()
+    let described = page.options.iter().flat_map(CliOption::described_formats);
+    listed.chain(described).chain(formats_of_flags(&String::from_utf8_lossy(bytes))).collect()
 }
 
 /// Returns the formats that flags anywhere in a text select by their names, such as `--ojson` in an example.

@@ -34,7 +34,12 @@ pub(super) fn parse(page: &HelpPage, path: &[&str]) -> (Vec<Command>, Option<Str
     if found.commands.is_empty() {
         found.add_from_forms(&page.usage, path);
     }
-    if found.commands.is_empty() && page.usage.iter().any(|form| has_command(form, path)) {
+    // A heading such as `Commands:` without entries is that of the groups below it.
+    let has_groups = page
+        .sections
+        .iter()
+        .any(|section| section.kind == SectionKind::Commands && page.lines_of(section).is_empty());
+    if has_groups || found.commands.is_empty() && page.usage.iter().any(|form| has_command(form, path)) {
         for section in page.untitled_groups() {
             found.add_listed(&page.entries(section));
         }

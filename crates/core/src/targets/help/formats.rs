@@ -1,6 +1,7 @@
 //! Guesses the format flags of a target from the options on a help page.
 
 use super::options::CliOption;
+use crate::model::OutputFormat;
 
 /// Options that select a format by their value, such as `--output json`; the most likely first.
 const BY_VALUE: [&str; 6] = ["--output", "--format", "--output-format", "--message-format", "-o", "-f"];
@@ -81,6 +82,23 @@ pub(super) fn parse(options: &[CliOption]) -> FormatArgs {
         JSONL_FLAGS.into_iter().find(|name| option.is_called(name)).map(|name| vec![name.to_owned()])
     });
     FormatArgs { text, json, jsonl, json_by_default }
+}
+
+impl CliOption {
+    /// Returns the formats that the option may print, judging by its description: `Print the report as JSON`. The option
+    /// does not have to be one that agentnative can pass, such as a choice between several documents.
+    pub fn described_formats(&self) -> Vec<OutputFormat> {
+        const OUTPUT: [&str; 6] = ["output", "print ", "prints ", "as json", "in json", "return"];
+        let description = self.description().to_lowercase();
+        let is_output = OUTPUT.iter().any(|words| description.contains(words));
+        if !is_output || !has_word(&description, &["json", "jsonl", "ndjson"]) {
+            return Vec::new();
+        }
+        let is_jsonl = mentions_jsonl(&description)
+            || ["for each", "separate json"].iter().any(|words| description.contains(words));
+        let json = std::iter::once(OutputFormat::Json);
+        json.chain(is_jsonl.then_some(OutputFormat::Jsonl)).collect()
+    }
 }
 
 /// Returns the option in `args` if the help lists `json` among its values.
