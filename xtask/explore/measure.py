@@ -68,6 +68,8 @@ def install(tool, folder):
         if tool["registry"] == "npm":
             place.mkdir(parents=True, exist_ok=True)
             run("npm", "install", "--prefix", place, "--ignore-scripts", "--no-audit", "--no-fund", package)
+            # The scripts of the tool alone. lefthook's would install hooks in a repository around the folder.
+            run("npm", "rebuild", "--prefix", place, tool["package"], cwd=place, env=os.environ | {"CI": "true"})
         elif tool["registry"] == "pypi":
             run(sys.executable, "-m", "venv", place)
             run(place / "bin/pip", "install", "--quiet", "--disable-pip-version-check", package)
