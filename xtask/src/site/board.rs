@@ -162,9 +162,11 @@ fn row(tool: &Tool, judged: &Judged) -> [String; 8] {
     ]
 }
 
-/// Returns a failed check as an item of a list: its message, and the shortest call that shows it.
+/// Returns a failed check as an item of a list: its message, and the shortest call that shows what the message says.
 fn problem(tool: &Tool, judged: &Judged, result: &CheckResult) -> String {
-    let calls = result.evidence.iter().filter_map(|evidence| evidence.argv.as_deref());
+    let detail = result.evidence.first().and_then(|evidence| evidence.detail.as_ref());
+    let shown = result.evidence.iter().filter(|evidence| evidence.detail.as_ref() == detail);
+    let calls = shown.filter_map(|evidence| evidence.argv.as_deref());
     let call = calls.min_by_key(|call| call.len()).map_or_else(String::new, |call| {
         let program = judged.report.target.command.first().map_or("", String::as_str);
         format!(": {}", code(&call.replacen(program, &tool.command, 1)))
