@@ -1,10 +1,9 @@
 //! The files that a run changed, each with its overall operation.
 
-use super::fields::MAX_TEXT;
-use super::json::string;
+use super::json::{at, string};
 use super::types::{Artifact, ArtifactKind, ArtifactSource, Operation};
-use serde_json::Value;
 use std::collections::HashMap;
+use strict_json::TapeNode;
 
 /// A change of a file that one event reports.
 #[derive(Debug, Clone)]
@@ -81,21 +80,20 @@ impl Artifacts {
 /// Returns the change of a file by a call of a tool that writes or edits files, such as `Write`; empty for other tools.
 /// The change only counts if the call succeeds. Agents use similar names for these tools and their parameters. A call
 /// does not show whether the file existed before.
-pub(super) fn file_changes(tool: Option<&str>, input: Option<&Value>) -> Vec<ArtifactChange> {
+pub(super) fn file_changes(tool: Option<&str>, input: Option<TapeNode<'_>>) -> Vec<ArtifactChange> {
     let writes =
         matches!(tool, Some("Write" | "write" | "write_file" | "write_to_file" | "Create" | "create"));
     let edits = ["Edit", "MultiEdit", "NotebookEdit", "edit", "replace", "replace_in_file", "editor"];
-    let path = |input: &Value| {
+    let path = |input: TapeNode<'_>| {
         ["/file_path", "/path", "/notebook_path"].iter().find_map(|pointer| string(input, pointer))
     };
     let known = writes || tool.is_some_and(|tool| edits.contains(&tool));
     let Some((path, input)) = input.filter(|_| known).and_then(|input| Some((path(input)?, input))) else {
         return Vec::new();
     };
-    let content = input.get("content").and_then(Value::as_str).filter(|_| writes);
-    // A longer content was truncated.
-    let content = content.filter(|content| content.len() <= MAX_TEXT);
-    let size = content.map(|content| content.len() as u64);
+    // The length of a truncated content is not known.
+    let content = at(input, "/content").filter(|content| writes && content.omitted_chars() == 0);
+    let size = content.and_then(TapeNode::as_str).map(|content| content.len() as u64);
     vec![ArtifactChange::of_file(path, None, size)]
 }
 

@@ -4,12 +4,14 @@ use super::Dialect;
 use super::arithmetic::sum;
 use super::artifacts::file_changes;
 use super::calls::Update;
-use super::json::{items, nonempty, number, only_key, string, sum_members, text, texts, time};
+use super::json::{
+    as_time, at, is_true, items, nonempty, number, only_key, string, sum_members, text, texts,
+};
 use super::session::{Activity, Session};
 use super::state::{MapFn, MapResult, Mapper, State, failure_reason};
 use super::types::{CallStatus, Operation};
 use super::usage::Usage;
-use serde_json::Value;
+use strict_json::TapeNode;
 
 pub(super) const MAPPER: Mapper = Mapper {
     dialect: Dialect::Claude,
@@ -20,7 +22,7 @@ pub(super) const MAPPER: Mapper = Mapper {
         is_head: |kind| matches!(kind, "system" | "result"),
         detects: |event| match text(event, "/type") {
             Some("system") => detects(event, "/claude_code_version") || is_hook(event),
-            Some("result") => event.get("total_cost_usd").is_some() && is_result(event),
+            Some("result") => at(event, "/total_cost_usd").is_some() && is_result(event),
             // Of Qwen Code, the event and its message have the same ID.
             Some("assistant") => {
                 nonempty(event, "/message/id").is_some_and(|id| text(event, "/uuid") != Some(id))
@@ -56,28 +58,28 @@ pub(super) struct ClaudeVariant {
 }
 
 /// True if the event is the first one of a stream and has the agent's version at the JSON pointer `version`.
-pub(super) fn detects(event: &Value, version: &str) -> bool {
-    text(event, "/subtype") == Some("init") && event.pointer(version).is_some()
+pub(super) fn detects(event: TapeNode<'_>, version: &str) -> bool {
+    text(event, "/subtype") == Some("init") && at(event, version).is_some()
 }
 
 /// True if the event is about a hook, which can run before the first event.
-fn is_hook(event: &Value) -> bool {
+fn is_hook(event: TapeNode<'_>) -> bool {
     text(event, "/subtype").is_some_and(|subtype| subtype.starts_with("hook_"))
-        && event.get("session_id").is_some()
+        && at(event, "/session_id").is_some()
 }
 
-fn is_result(event: &Value) -> bool {
-    text(event, "/type") == Some("result") && event.get("subtype").is_some()
+fn is_result(event: TapeNode<'_>) -> bool {
+    text(event, "/type") == Some("result") && at(event, "/subtype").is_some()
 }
 
-pub(super) fn map_event(state: &mut State, event: &Value, variant: &ClaudeVariant) -> MapResult {
+pub(super) fn map_event(state: &mut State, event: TapeNode<'_>, variant: &ClaudeVariant) -> MapResult {
     let kind = text(event, "/type").unwrap_or_default();
     if !(matches!(kind, "system" | "assistant" | "user") || is_result(event)) {
         return MapResult::Unknown;
     }
     let is_alone = state.events == 1;
     let Some(session) = state.session(nonempty(event, "/session_id")) else { return MapResult::Ignored };
-    session.record_message_time(time(event, "/timestamp"));
+    session.record_message_time(at(event, "/timestamp").and_then(as_time));
     match (kind, text(event, "/subtype")) {
         ("system", Some("init")) => {
             session.version = string(event, variant.version);
@@ -102,7 +104,7 @@ pub(super) fn map_event(state: &mut State, event: &Value, variant: &ClaudeVarian
     MapResult::Understood
 }
 
-fn assistant(session: &mut Session, event: &Value, variant: &ClaudeVariant) {
+fn assistant(session: &mut Session, event: TapeNode<'_>, variant: &ClaudeVariant) {
     let is_main_agent = nonempty(event, "/parent_tool_use_id").is_none();
     let id = nonempty(event, "/message/id").unwrap_or_default();
     if is_main_agent {
@@ -124,12 +126,12 @@ fn assistant(session: &mut Session, event: &Value, variant: &ClaudeVariant) {
                 session.add_reasoning(text(block, "/thinking").unwrap_or_default())
             }
             Some("tool_use" | "server_tool_use" | "mcp_tool_use") => {
-                let (tool, input) = (nonempty(block, "/name"), block.get("input"));
+                let (tool, input) = (nonempty(block, "/name"), at(block, "/input"));
                 session.update_call(Update {
                     id: nonempty(block, "/id").unwrap_or_default(),
                     is_new_call: true,
                     name: tool,
-                    input: input.cloned(),
+                    input: input.map(TapeNode::to_value),
                     file_changes: file_changes(tool, input),
                     ..Update::default()
                 });
@@ -139,7 +141,7 @@ fn assistant(session: &mut Session, event: &Value, variant: &ClaudeVariant) {
     }
 }
 
-fn user(session: &mut Session, event: &Value) {
+fn user(session: &mut Session, event: TapeNode<'_>) {
     let is_main_agent = nonempty(event, "/parent_tool_use_id").is_none();
     // The result reports whether a written file was created or modified.
     let operation = match text(event, "/tool_use_result/type") {
@@ -154,7 +156,7 @@ fn user(session: &mut Session, event: &Value) {
     for block in items(event, "/message/content") {
         match (text(block, "/type"), nonempty(block, "/tool_use_id")) {
             (Some("tool_result"), Some(id)) => {
-                let failed = block.get("is_error") == Some(&Value::Bool(true));
+                let failed = is_true(block, "/is_error");
                 // The next text of the model begins another message, even if its id is the same.
                 session.last_finish = session.last_finish.take().filter(|_| !is_main_agent);
                 session.update_call(Update {
@@ -176,7 +178,7 @@ fn user(session: &mut Session, event: &Value) {
     }
 }
 
-fn result(session: &mut Session, event: &Value, variant: &ClaudeVariant) {
+fn result(session: &mut Session, event: TapeNode<'_>, variant: &ClaudeVariant) {
     if session.steps.is_none() {
         // Without earlier events, the result is a single document, which does not show the calls.
         session.hidden_call_count = Some(None);
@@ -188,7 +190,7 @@ fn result(session: &mut Session, event: &Value, variant: &ClaudeVariant) {
     session.usage = model_usage(event).unwrap_or_else(|| session.usage.plus(&variant.usage(event, "/usage")));
     session.usage.cost = number(event, "/total_cost_usd");
     if session.assistant.model.is_none() {
-        session.assistant.model = only_key(event, "/modelUsage").cloned();
+        session.assistant.model = at(event, "/modelUsage").and_then(only_key).map(str::to_owned);
         session.assistant.provider = variant.provider.map(str::to_owned);
     }
     for denial in items(event, "/permission_denials") {
@@ -198,7 +200,7 @@ fn result(session: &mut Session, event: &Value, variant: &ClaudeVariant) {
     }
     let (answer, subtype) =
         (text(event, "/result"), text(event, "/subtype").filter(|kind| *kind != "success"));
-    let failed = subtype.is_some() || event.get("is_error") == Some(&Value::Bool(true));
+    let failed = subtype.is_some() || is_true(event, "/is_error");
     // Qwen Code reports success after an error of the provider.
     if failed || variant.has_final_usage && answer.is_some_and(|answer| answer.starts_with("[API Error")) {
         let status = number(event, "/api_error_status").map(|status| status.to_string());
@@ -214,7 +216,7 @@ fn result(session: &mut Session, event: &Value, variant: &ClaudeVariant) {
 }
 
 /// Returns the usage of the whole run, including that of subagents; `None` if the result does not have it.
-fn model_usage(event: &Value) -> Option<Usage> {
+fn model_usage(event: TapeNode<'_>) -> Option<Usage> {
     let tokens = |key: &str| sum_members(event, "/modelUsage", key);
     let usage = Usage {
         input: tokens("/inputTokens"),
@@ -228,7 +230,7 @@ fn model_usage(event: &Value) -> Option<Usage> {
 }
 
 impl ClaudeVariant {
-    fn usage(&self, event: &Value, pointer: &str) -> Usage {
+    fn usage(&self, event: TapeNode<'_>, pointer: &str) -> Usage {
         let tokens = |key: &str| number(event, &format!("{pointer}/{key}"));
         let reasoning = tokens("output_tokens_details/thinking_tokens");
         let usage = Usage {

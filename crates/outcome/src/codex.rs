@@ -4,12 +4,13 @@ use super::Dialect;
 use super::arithmetic::clamp_finite;
 use super::artifacts::ArtifactChange;
 use super::calls::Update;
-use super::json::{items, nonempty, number, string, text, texts};
+use super::json::{at, items, nonempty, number, parse, string, text, texts};
 use super::session::{Activity, Session};
 use super::state::{MapFn, MapResult, Mapper, State, failure_reason};
 use super::types::{CallStatus, Operation};
 use super::usage::Usage;
-use serde_json::{Value, json};
+use serde_json::json;
+use strict_json::{JsonType, Tape, TapeNode};
 
 pub(super) const MAPPER: Mapper = Mapper {
     dialect: Dialect::Codex,
@@ -24,32 +25,34 @@ pub(super) const MAPPER: Mapper = Mapper {
     failure_reason,
 };
 
-fn detects(event: &Value) -> bool {
+fn detects(event: TapeNode<'_>) -> bool {
     match text(event, "/type") {
-        Some("session.created") => event.get("session_id").is_some(),
+        Some("session.created") => at(event, "/session_id").is_some(),
         Some(kind) => ["thread.", "turn.", "item."].iter().any(|prefix| kind.starts_with(prefix)),
         None => is_legacy(event),
     }
 }
 
 /// True if the event is one of codex 0.42 or earlier: the configuration, the prompt, or a message of the protocol.
-fn is_legacy(event: &Value) -> bool {
-    ["/sandbox", "/prompt", "/msg/type"].iter().any(|key| event.pointer(key).is_some_and(Value::is_string))
+fn is_legacy(event: TapeNode<'_>) -> bool {
+    ["/sandbox", "/prompt", "/msg/type"]
+        .iter()
+        .any(|key| at(event, key).is_some_and(|value| value.has_type(JsonType::String)))
 }
 
-fn map_event(state: &mut State, event: &Value) -> MapResult {
-    if event.get("type").is_none() && !is_legacy(event) {
+fn map_event(state: &mut State, event: TapeNode<'_>) -> MapResult {
+    if at(event, "/type").is_none() && !is_legacy(event) {
         return MapResult::Unknown;
     }
     let id = nonempty(event, "/thread_id").or(nonempty(event, "/session_id"));
     let Some(session) = state.session(id) else { return MapResult::Ignored };
     match text(event, "/type") {
         Some("thread.started") => {}
-        Some("session.created") if event.get("session_id").is_some() => session.activity = Activity::Busy,
+        Some("session.created") if at(event, "/session_id").is_some() => session.activity = Activity::Busy,
         Some("turn.started") => session.activity = Activity::Busy,
         Some("turn.completed") => {
             session.activity = Activity::Idle;
-            session.usage = usage(event.get("usage"));
+            session.usage = usage(at(event, "/usage"));
             session.recover();
         }
         Some("turn.failed") => {
@@ -60,7 +63,7 @@ fn map_event(state: &mut State, event: &Value) -> MapResult {
             session.recover();
             fail(session, text(event, "/message"));
         }
-        Some("item.started" | "item.updated" | "item.completed") => match event.get("item") {
+        Some("item.started" | "item.updated" | "item.completed") => match at(event, "/item") {
             Some(payload) => item(session, payload, text(event, "/type") == Some("item.completed")),
             None => return MapResult::Missing("an item"),
         },
@@ -73,8 +76,9 @@ fn map_event(state: &mut State, event: &Value) -> MapResult {
 /// Sets the error of the session. If the message contains the error of the provider as JSON, the error has its type.
 fn fail(session: &mut Session, message: Option<&str>) {
     let message = message.unwrap_or("the turn failed");
-    let object = message.find('{').and_then(|start| serde_json::from_str::<Value>(&message[start..]).ok());
-    let kind = object.and_then(|object| string(&object, "/error/type").or(string(&object, "/type")));
+    let object = message.find('{').and_then(|start| parse(&message[start..]));
+    let object = object.as_ref().and_then(Tape::root);
+    let kind = object.and_then(|object| string(object, "/error/type").or(string(object, "/type")));
     session.fail(kind, message);
 }
 
@@ -84,10 +88,10 @@ const fn activity_without_turns(answers: bool) -> Activity {
     if answers { Activity::Idle } else { Activity::Busy }
 }
 
-fn item(session: &mut Session, item: &Value, completed: bool) {
+fn item(session: &mut Session, item: TapeNode<'_>, completed: bool) {
     let kind = nonempty(item, "/type").or(nonempty(item, "/item_type")).unwrap_or_default();
     let answers = matches!(kind, "agent_message" | "assistant_message");
-    if item.get("item_type").is_some() {
+    if at(item, "/item_type").is_some() {
         session.activity = activity_without_turns(answers);
     }
     match kind {
@@ -108,7 +112,7 @@ fn item(session: &mut Session, item: &Value, completed: bool) {
     }
 }
 
-fn call(session: &mut Session, item: &Value, kind: &str, completed: bool) {
+fn call(session: &mut Session, item: TapeNode<'_>, kind: &str, completed: bool) {
     let status = match text(item, "/status") {
         Some("failed") => Some(CallStatus::Error),
         Some("declined") => Some(CallStatus::Cancelled),
@@ -124,15 +128,16 @@ fn call(session: &mut Session, item: &Value, kind: &str, completed: bool) {
         None => tool.to_owned(),
     });
     let (input, output) = match kind {
-        "command_execution" => {
-            (json!({ "command": item.get("command") }), string(item, "/aggregated_output"))
-        }
-        "file_change" => (json!({ "changes": item.get("changes") }), None),
-        "web_search" => (json!({ "query": item.get("query") }), None),
-        "collab_tool_call" => (json!({ "prompt": item.get("prompt") }), None),
+        "command_execution" => (
+            json!({ "command": at(item, "/command").map(TapeNode::to_value) }),
+            string(item, "/aggregated_output"),
+        ),
+        "file_change" => (json!({ "changes": at(item, "/changes").map(TapeNode::to_value) }), None),
+        "web_search" => (json!({ "query": at(item, "/query").map(TapeNode::to_value) }), None),
+        "collab_tool_call" => (json!({ "prompt": at(item, "/prompt").map(TapeNode::to_value) }), None),
         _ => {
             let output = texts(item, "/result/content").or(string(item, "/error/message"));
-            (item.get("arguments").cloned().unwrap_or_else(|| json!({})), output)
+            (at(item, "/arguments").map(TapeNode::to_value).unwrap_or_else(|| json!({})), output)
         }
     };
     let file_changes = items(item, "/changes").filter_map(artifact_change).collect();
@@ -148,7 +153,7 @@ fn call(session: &mut Session, item: &Value, kind: &str, completed: bool) {
     });
 }
 
-fn artifact_change(change: &Value) -> Option<ArtifactChange> {
+fn artifact_change(change: TapeNode<'_>) -> Option<ArtifactChange> {
     let operation = match text(change, "/kind")? {
         "add" => Operation::Created,
         "delete" => Operation::Deleted,
@@ -158,7 +163,7 @@ fn artifact_change(change: &Value) -> Option<ArtifactChange> {
     Some(ArtifactChange::of_file(path, Some(operation), None))
 }
 
-fn usage(usage: Option<&Value>) -> Usage {
+fn usage(usage: Option<TapeNode<'_>>) -> Usage {
     let tokens = |key: &str| number(usage?, key);
     let usage = Usage {
         input: tokens("/input_tokens"),
@@ -171,7 +176,7 @@ fn usage(usage: Option<&Value>) -> Usage {
     usage.without_cached_input().without_reasoning_output()
 }
 
-fn legacy_event(session: &mut Session, event: &Value) {
+fn legacy_event(session: &mut Session, event: TapeNode<'_>) {
     session.assistant.model = string(event, "/model").or(session.assistant.model.take());
     session.assistant.provider = string(event, "/provider").or(session.assistant.provider.take());
     if let Some(prompt) = text(event, "/prompt") {
@@ -187,13 +192,13 @@ fn legacy_event(session: &mut Session, event: &Value) {
             session.answer = string(event, "/msg/message");
             session.add_text(text(event, "/msg/message").unwrap_or_default());
         }
-        Some("token_count") if event.pointer("/msg/info/total_token_usage").is_some() => {
-            session.usage = usage(event.pointer("/msg/info/total_token_usage"));
+        Some("token_count") if at(event, "/msg/info/total_token_usage").is_some() => {
+            session.usage = usage(at(event, "/msg/info/total_token_usage"));
         }
         Some("exec_command_begin") => {
             session.activity = activity_without_turns(false);
             session.begin_step_after_calls(None);
-            let input = Some(json!({ "command": event.pointer("/msg/command") }));
+            let input = Some(json!({ "command": at(event, "/msg/command").map(TapeNode::to_value) }));
             session.update_call(Update {
                 id,
                 is_new_call: true,

@@ -1,7 +1,7 @@
 //! Reads the event streams of an agent, and returns the outcome of its run.
 
-use super::event_builder::{self, EventBuilder, MAX_LINE};
 use super::event_fields::FieldReader;
+use super::event_tape::{self, EventTape, MAX_LINE};
 use super::mappers::MAPPERS;
 use super::session::Session;
 use super::state::State;
@@ -11,7 +11,9 @@ use super::{OutcomeOptions, RunOutcome, Trajectory, Unrecognised, atif};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::{self, Read};
-use strict_json::{self, ArrayRecords, Event, Problem, ProblemKind, ProblemSeverity, ReadOptions, Sink};
+use strict_json::{
+    self, ArrayRecords, Event, Problem, ProblemKind, ProblemSeverity, ReadOptions, Sink, Tape,
+};
 
 /// Maximum number of warnings about lines that are kept for each stream; further ones are only counted.
 const MAX_NAMED_LINES: usize = 10;
@@ -57,13 +59,13 @@ impl Collector {
             inner.state.options.full
         };
         let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
-        let (fields, builder) = (FieldReader::new(full), EventBuilder::default());
+        let (fields, event) = (FieldReader::new(full), EventTape::default());
         let mut lines = LineSink {
             collector: self,
             name,
             unit: "line",
             fields,
-            builder,
+            event,
             needs: (true, true),
             line: 0,
             start: 0,
@@ -158,8 +160,8 @@ struct LineSink<'c> {
     /// Name of a record in warnings: `line` or `item`.
     unit: &'static str,
     fields: FieldReader,
-    builder: EventBuilder,
-    /// Two flags: the mapper needs selected fields of an event; the mapper needs the event as a JSON value.
+    event: EventTape,
+    /// Two flags: the mapper needs selected fields of an event; the mapper needs the event on a tape.
     needs: (bool, bool),
     line: u64,
     /// Byte offset at which the current record begins.
@@ -183,11 +185,11 @@ impl Sink for LineSink<'_> {
 
     fn wants_key(&mut self, key: &[u8]) -> bool {
         let needs_field = self.needs.0 && self.fields.needs_key(key);
-        needs_field || self.builder.is_building()
+        self.event.needs_key(key) || needs_field
     }
 
     fn wants_text(&self) -> bool {
-        self.needs.0 && self.fields.needs_text() || self.builder.is_building()
+        self.needs.0 && self.fields.needs_text() || self.event.needs_text()
     }
 
     fn problem(&mut self, kind: ProblemKind, kept: Option<&Problem>) {
@@ -203,11 +205,15 @@ impl Sink for LineSink<'_> {
         }
     }
 
+    fn tape(&mut self) -> Option<&mut Tape> {
+        (!self.needs.0).then_some(&mut self.event.tape)
+    }
+
     fn begin_record(&mut self, line: u64, offset: u64) {
         (self.line, self.start, self.skip_reason) = (line, offset, None);
         self.needs = self.collector.inner.borrow().state.needed_event_forms();
         self.fields.begin();
-        self.builder.begin(self.needs.1.then_some(offset));
+        self.event.begin(offset, self.needs.1);
     }
 
     fn end_record(&mut self, offset: u64, whole: bool) {
@@ -216,12 +222,11 @@ impl Sink for LineSink<'_> {
             self.skip(&format!("it is longer than {} MiB", MAX_LINE >> 20));
         } else if skip_reason.is_some() || !whole {
             self.skip(&skip_reason.unwrap_or_else(|| "it is not JSON".to_owned()));
-        } else if self.builder.too_large && !self.needs.0 {
-            self.skip(&format!("its values take more than {} MiB", event_builder::MAX_EVENT >> 20));
+        } else if self.event.too_large && !self.needs.0 {
+            self.skip(&format!("its values take more than {} MiB", event_tape::MAX_EVENT >> 20));
         } else {
-            let built = self.builder.take();
-            let built = built.as_ref().map(|value| (value, self.builder.truncated));
-            let warning = self.collector.inner.borrow_mut().state.take_event(&self.fields.event, built);
+            let event = self.event.event().map(|event| (event, self.event.is_truncated()));
+            let warning = self.collector.inner.borrow_mut().state.take_event(&self.fields.event, event);
             if let Some(warning) = warning {
                 self.collector.warn(&format!("{}{} {} {warning}", self.name, self.unit, self.line));
             }
@@ -233,7 +238,7 @@ impl Sink for LineSink<'_> {
         if self.needs.0 {
             self.fields.event(event);
         }
-        self.builder.handle_token(event);
+        self.event.handle_token(event);
     }
 }
 

@@ -11,7 +11,7 @@
 //! error.
 //!
 //! opencode has many events, of which only some fields are read (`event_fields`, `fields`). The events of other agents
-//! are built as values (`event_builder`). The mapper of most agents is data, a file `mapper.toml` beside the contract of
+//! are read to a tape (`event_tape`). The mapper of most agents is data, a file `mapper.toml` beside the contract of
 //! its stream (`mapper_file`, `mapper_rules`, `mapper_values`); that of others is one file of code, which is listed in
 //! `mappers` and reads values with `json`. Shared state is in `session`, `calls`, `artifacts`, `texts`, `usage` and
 //! `trace`.
@@ -24,8 +24,8 @@ mod calls;
 mod claude;
 mod codex;
 mod collector;
-mod event_builder;
 mod event_fields;
+mod event_tape;
 mod fields;
 mod json;
 mod mapper_file;
@@ -49,7 +49,7 @@ mod warnings;
 
 pub use atif::Trajectory;
 pub use collector::Collector;
-pub use event_builder::MAX_LINE;
+pub use event_tape::MAX_LINE;
 pub use types::{
     Artifact, ArtifactKind, ArtifactSource, CallStatus, ErrorDetails, Metadata, Metrics, Operation, Quantity,
     RunOutcome, SourceText, ToolCall,

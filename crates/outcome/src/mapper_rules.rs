@@ -2,6 +2,7 @@
 
 use super::artifacts::{ArtifactChange, file_changes, write_operation};
 use super::calls::Update;
+use super::json::parse;
 use super::mapper_file::{
     Activity, Call, ChangedFile, Failure, Many, MapperFile, Pointer, Repeated, Rule, Step, UsageOf,
 };
@@ -9,19 +10,19 @@ use super::session::{self, Session, error_line};
 use super::state::{MapResult, State};
 use super::types::{CallStatus, ErrorDetails};
 use super::usage::Usage;
-use serde_json::Value;
+use strict_json::{Tape, TapeNode};
 
 /// The first and the last time of an event, in milliseconds since 1970.
 type Times = (Option<f64>, Option<f64>);
 
 impl MapperFile {
     /// True if a stream can begin with the event.
-    pub(super) fn is_head(&self, event: &Value) -> bool {
+    pub(super) fn is_head(&self, event: TapeNode<'_>) -> bool {
         self.first.contain_type(&self.kind.joined(event))
     }
 
     /// Applies an event to the state. `known` is true if the stream is known to be one of this agent.
-    pub(super) fn map_event(&self, state: &mut State, event: &Value, known: bool) -> MapResult {
+    pub(super) fn map_event(&self, state: &mut State, event: TapeNode<'_>, known: bool) -> MapResult {
         let mut patterns = self.is.iter().chain(self.also.iter().filter(|_| known));
         if !patterns.any(|pattern| pattern.matches(event)) {
             return MapResult::Unknown;
@@ -49,7 +50,7 @@ impl MapperFile {
 
 impl Rule {
     /// Applies the rule to an event, or to an element in it.
-    fn apply(&self, session: &mut Session, event: &Value, times: Times) {
+    fn apply(&self, session: &mut Session, event: TapeNode<'_>, times: Times) {
         self.set_state(session, event);
         let id = self.id.string(event).unwrap_or_else(|| session.event.to_string());
         if self.user.is_given() {
@@ -67,7 +68,7 @@ impl Rule {
         for part in &self.parts {
             let elements = part.each.iter().flat_map(|each| each.values(event));
             elements
-                .filter(|element| part.when.matches(element))
+                .filter(|element| part.when.matches(*element))
                 .for_each(|element| part.apply(session, element, times));
         }
         if let Some(call) = &self.call {
@@ -84,7 +85,7 @@ impl Rule {
     }
 
     /// Sets what the event reports about the agent and its activity.
-    fn set_state(&self, session: &mut Session, event: &Value) {
+    fn set_state(&self, session: &mut Session, event: TapeNode<'_>) {
         match self.activity {
             Some(Activity::Busy) => session.activity = session::Activity::Busy,
             Some(Activity::Idle) => session.activity = session::Activity::Idle,
@@ -105,7 +106,7 @@ impl Rule {
     }
 
     /// Sets what the event reports about the run until now.
-    fn set_totals(&self, session: &mut Session, event: &Value) {
+    fn set_totals(&self, session: &mut Session, event: TapeNode<'_>) {
         if self.answer.is_given() {
             session.answer = self.answer.string(event);
         }
@@ -124,30 +125,28 @@ impl Rule {
 }
 
 impl Call {
-    fn status(&self, event: &Value) -> CallStatus {
+    fn status(&self, event: TapeNode<'_>) -> CallStatus {
         let failed = self.failed.as_ref().is_some_and(|pattern| pattern.matches(event))
             || self.succeeded.as_ref().is_some_and(|pattern| !pattern.matches(event));
         if failed { CallStatus::Error } else { CallStatus::Completed }
     }
 
     /// Updates the call that begins (`status` is `None`) or ends with the event.
-    fn update(&self, session: &mut Session, event: &Value, times: Times, status: Option<CallStatus>) {
+    fn update(&self, session: &mut Session, event: TapeNode<'_>, times: Times, status: Option<CallStatus>) {
         let (id, name) = (self.id.read(event).unwrap_or_default(), self.name.read(event));
         let now = if status.is_none() { times.0 } else { times.1 };
         let input = self.input.as_ref().and_then(|input| input.value(event));
-        let input = input.map(|input| match input.as_str().map(serde_json::from_str) {
-            Some(Ok(parsed)) => parsed,
-            _ => input.clone(),
-        });
+        let parsed = input.and_then(|input| parse(input.as_str()?));
+        let input = parsed.as_ref().and_then(Tape::root).or(input);
         let update = Update::begin_or_end(&id, now, status);
         session.update_call(Update {
             name: name.as_deref(),
             start: self.start.as_ref().and_then(|start| start.time(event)).or(update.start),
             file_changes: match &self.file {
                 Some(file) => file.change(event).into_iter().collect(),
-                None => file_changes(name.as_deref(), input.as_ref()),
+                None => file_changes(name.as_deref(), input),
             },
-            input,
+            input: input.map(TapeNode::to_value),
             output: self.output.json_text(event),
             ..update
         });
@@ -155,20 +154,20 @@ impl Call {
 }
 
 impl ChangedFile {
-    fn change(&self, event: &Value) -> Option<ArtifactChange> {
+    fn change(&self, event: TapeNode<'_>) -> Option<ArtifactChange> {
         let path = self.path.string(event).filter(|_| self.when.matches(event))?;
-        let operation = self.existed.value(event).and_then(Value::as_bool).map(write_operation);
+        let operation = self.existed.value(event).and_then(TapeNode::as_bool).map(write_operation);
         let size = self.content.read(event).map(|content| content.len() as u64);
         Some(ArtifactChange::of_file(path, operation, size))
     }
 }
 
 impl UsageOf {
-    fn usage(&self, event: &Value) -> Usage {
+    fn usage(&self, event: TapeNode<'_>) -> Usage {
         let objects = self.at.0.iter().map(|at| at.values(event)).find(|objects| !objects.is_empty());
         let objects = objects.unwrap_or_else(|| vec![event]);
         let sum = |pointers: &Many<Pointer>| {
-            objects.iter().filter_map(|object| pointers.number(object)).reduce(|sum, number| sum + number)
+            objects.iter().filter_map(|object| pointers.number(*object)).reduce(|sum, number| sum + number)
         };
         let usage = Usage {
             input: sum(&self.input),
@@ -185,7 +184,7 @@ impl UsageOf {
 }
 
 impl Failure {
-    fn details(&self, event: &Value) -> ErrorDetails {
+    fn details(&self, event: TapeNode<'_>) -> ErrorDetails {
         ErrorDetails {
             kind: self.kind.string(event),
             message: self.message.string(event),
@@ -193,7 +192,7 @@ impl Failure {
         }
     }
 
-    fn apply(&self, session: &mut Session, event: &Value) {
+    fn apply(&self, session: &mut Session, event: TapeNode<'_>) {
         if self.unless.as_ref().is_some_and(|pattern| pattern.matches(event)) {
             return session.recover();
         }

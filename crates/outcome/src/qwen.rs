@@ -2,7 +2,7 @@
 
 use super::Dialect;
 use super::claude::{ClaudeVariant, detects, map_event};
-use super::json::{nonempty, text};
+use super::json::{at, nonempty, text};
 use super::state::{MapFn, Mapper, failure_reason};
 
 pub(super) const MAPPER: Mapper = Mapper {
@@ -13,7 +13,7 @@ pub(super) const MAPPER: Mapper = Mapper {
     map: MapFn::Values {
         is_head: |kind| kind == "system",
         detects: |event| {
-            let is_message = text(event, "/type") == Some("assistant") && event.get("uuid").is_some();
+            let is_message = text(event, "/type") == Some("assistant") && at(event, "/uuid").is_some();
             detects(event, "/qwen_code_version")
                 || is_message && nonempty(event, "/message/id") == text(event, "/uuid")
         },

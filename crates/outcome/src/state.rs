@@ -5,13 +5,14 @@ use super::artifacts::{ArtifactChange, Artifacts};
 use super::calls;
 use super::event_fields::EventFields;
 use super::fields::Field;
+use super::json::text;
 use super::mapper_file::MapperFile;
 use super::session::{Activity, Session, error_line};
 use super::stderr::StderrTail;
 use super::trace::Trace;
 use super::types::{ErrorDetails, Metadata, Metrics, Quantity, RunOutcome};
 use super::{Dialect, OutcomeOptions, Unrecognised};
-use serde_json::Value;
+use strict_json::TapeNode;
 
 /// Maximum number of sessions; events of further sessions are ignored.
 const MAX_SESSIONS: usize = 1024;
@@ -57,8 +58,8 @@ pub(super) enum MapFn {
         /// Returns true if a stream can begin with an event of this type.
         is_head: fn(&str) -> bool,
         /// Returns true if an event shows that the stream is one of this agent.
-        detects: fn(&Value) -> bool,
-        map_event: fn(&mut State, &Value) -> MapResult,
+        detects: fn(TapeNode<'_>) -> bool,
+        map_event: fn(&mut State, TapeNode<'_>) -> MapResult,
     },
     /// The rules of the file apply to an event as a JSON value.
     File(&'static MapperFile),
@@ -70,7 +71,7 @@ impl Mapper {
         &self,
         state: &mut State,
         event: &EventFields,
-        value: Option<&Value>,
+        value: Option<TapeNode<'_>>,
         known: bool,
     ) -> MapResult {
         match (&self.map, event.nonempty(Field::Type), value) {
@@ -85,9 +86,9 @@ impl Mapper {
     }
 
     /// True if a stream can begin with the event.
-    fn is_head(&self, event: &EventFields, value: Option<&Value>) -> bool {
+    fn is_head(&self, event: &EventFields, value: Option<TapeNode<'_>>) -> bool {
         // The fields are filled only if the mapper needs them.
-        let of_value = value.and_then(|value| value.get("type")?.as_str());
+        let of_value = value.and_then(|value| text(value, "/type"));
         let kind = event.nonempty(Field::Type).or(of_value).unwrap_or_default();
         match &self.map {
             MapFn::Fields { is_head, .. } | MapFn::Values { is_head, .. } => is_head(kind),
@@ -164,7 +165,7 @@ impl State {
     pub(super) fn take_event(
         &mut self,
         event: &EventFields,
-        built: Option<(&Value, bool)>,
+        built: Option<(TapeNode<'_>, bool)>,
     ) -> Option<String> {
         self.events += 1;
         let kind = event.nonempty(Field::Type);
