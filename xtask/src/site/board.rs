@@ -164,8 +164,8 @@ fn row(tool: &Tool, judged: &Judged) -> [String; 8] {
 
 /// Returns a failed check as an item of a list: its message, and the shortest call that shows what the message says.
 fn problem(tool: &Tool, judged: &Judged, result: &CheckResult) -> String {
-    let detail = result.evidence.first().and_then(|evidence| evidence.detail.as_ref());
-    let shown = result.evidence.iter().filter(|evidence| evidence.detail.as_ref() == detail);
+    let detail = result.evidence.first().map(|evidence| &evidence.detail);
+    let shown = result.evidence.iter().filter(|evidence| Some(&evidence.detail) == detail);
     let calls = shown.filter_map(|evidence| evidence.argv.as_deref());
     let call = calls.min_by_key(|call| call.len()).map_or_else(String::new, |call| {
         let program = judged.report.target.command.first().map_or("", String::as_str);
