@@ -53,7 +53,7 @@ pub(super) enum MapFn {
         is_head: fn(&str) -> bool,
         map_event: fn(&mut State, &EventFields, &str) -> MapResult,
     },
-    /// The functions receive an event as a JSON value.
+    /// The functions receive an event on a tape.
     Values {
         /// Returns true if a stream can begin with an event of this type.
         is_head: fn(&str) -> bool,
@@ -61,7 +61,7 @@ pub(super) enum MapFn {
         detects: fn(TapeNode<'_>) -> bool,
         map_event: fn(&mut State, TapeNode<'_>) -> MapResult,
     },
-    /// The rules of the file apply to an event as a JSON value.
+    /// The rules of the file apply to an event on a tape.
     File(&'static MapperFile),
 }
 
@@ -160,7 +160,7 @@ impl State {
         self.understood
     }
 
-    /// Maps an event. `built` is the event as a JSON value, with true if one of its texts was truncated. Returns a
+    /// Maps an event. `built` is the event on a tape, with true if one of its texts was truncated. Returns a
     /// warning if the event is not as expected.
     pub(super) fn take_event(
         &mut self,

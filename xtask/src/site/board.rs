@@ -25,7 +25,7 @@ const RECORDINGS: &str = "xtask/explore/recordings";
 
 const INTRODUCTION: &str = "# Board
 
-The verdicts of `agentnative check --explore` on forty command-line tools, from npm, PyPI and Debian. None of them promises to follow [The Agent-Native CLI Standard](https://github.com/brettdavies/agentnative), and no configuration declares their calls: the checks judge what the [explored calls](explore.md) show. A fail is a fact about the output of this version, not a grade of the tool.
+The verdicts of `agentnative check --explore` on forty command-line tools, from npm, PyPI and Debian. None of them promises to follow [The Agent-Native CLI Standard](https://github.com/brettdavies/agentnative), and no configuration declares their calls: the checks judge what the [explored calls](explore.md) show. A fail is a fact about the output of this version, not a grade of the tool. Each was confirmed by hand with a shell.
 
 Each tool was called on Debian 12 with Node 20 and Python 3.11. The recordings of all calls are in the repository, in `xtask/explore/recordings`, and this page is derived from them. To judge a recording again:
 ";
