@@ -337,8 +337,17 @@ fn unusual_calls_are_no_problems() {
     calls.push(explored("list silent", CallOutcome::Silent, None, false));
     calls.push(quiet("count all"));
     calls.push(succeeded("list shell"));
+    calls.push(succeeded("list files"));
+    calls.push(explored("list problems", CallOutcome::Refused, Some(1), true));
     let answer = |call: &Call| match call.args.get(1).map(String::as_str) {
         _ if has(call, "--quiet") => success(""),
+        // A word behind the arguments is taken for a file.
+        Some("files") if has(call, "--agentnative-unknown-flag") => {
+            let printed = records(call, &[r#"{"id":1,"name":"a"}"#, r#"{"id":2,"name":"b"}"#]);
+            exited(1, format!("{printed}--agentnative-unknown-flag - invalid\n"), "")
+        }
+        Some("problems") if call.format == OutputFormat::Json => exited(1, "", "[{\"line\":1}]\n"),
+        Some("problems") => exited(1, "", "demo: line 1\n"),
         Some("nothing") => exited(1, "", ""),
         Some("far") => exited(7, "", ""),
         Some("slow") => CallResult(String::new(), String::new(), RunEnd::TimedOut),
